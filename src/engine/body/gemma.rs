@@ -218,6 +218,11 @@ impl Gemma {
                         Look::More => return Next::More,
                         Look::No => {}
                     }
+                    match self.cuts_item(cx, quote, tail) {
+                        Look::Is(()) => self.torn = true,
+                        Look::More => return Next::More,
+                        Look::No => {}
+                    }
                     if *close == b'}' && self.doubled && self.at + 1 >= bytes.len() && !cx.eof {
                         return Next::Closing;
                     }

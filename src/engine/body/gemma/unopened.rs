@@ -43,6 +43,28 @@ impl Gemma {
         over.map(|()| marker)
     }
 
+    /// The bracket at hand, which closes the outermost one, stands in an item of a list or object whose opening marker was left out: behind
+    /// it the next marker closes a string, and what follows one stands behind that.
+    pub(super) fn cuts_item(&self, cx: &Reader<'_>, quote: &str, tail: &[Element]) -> Look<()> {
+        let marked = cx.slice(self.member, self.at).trim_end().ends_with(quote);
+        if quote.is_empty() || marked || self.is_unopened(cx, quote) || begun(cx.slice(0, self.at), quote) > 1 {
+            return Look::No;
+        }
+        match seen!(cx.behind_space(self.at, self.at + 1)) {
+            end if end >= cx.text.len() => return Look::No,
+            end => unless!(closes(cx, tail, end)),
+        }
+        let near = cx.near(self.at, QUOTATION);
+        let Some(marker) = memchr::memmem::find(near, quote.as_bytes()).map(|i| self.at + i) else {
+            return cx.ran_out(near.len(), QUOTATION);
+        };
+        if opens(cx.slice(self.at, marker)) {
+            return Look::No;
+        }
+        let behind = cx.behind_space(marker, marker + quote.len());
+        behind.then(|next| Look::when(matches!(cx.bytes().get(next), Some(b',' | b']' | b'}' | b')'))))
+    }
+
     /// The member that is being read is bare text, which may end in a bracket here: a list or an object begins with one.
     fn is_unopened(&self, cx: &Reader<'_>, quote: &str) -> bool {
         if self.is_bare(cx, quote) {
@@ -53,4 +75,11 @@ impl Gemma {
         let value = near.split_once([':', '=']).map_or("", |(_, value)| value.trim_start());
         text.trim_end().ends_with(['}', ']']) && !value.starts_with(['{', '[', '"', '\''])
     }
+}
+
+/// The bare `word` of a list begins with a mark of a string that another one closes only in the text `behind` it.
+pub(super) fn is_cut_in_marks(word: &str, behind: &str) -> bool {
+    let marks = ['“', '”', '„', '«', '»'];
+    let listed = || behind.split(']').next().unwrap_or_default();
+    word.starts_with(['“', '„', '«']) && !word.ends_with(marks) && listed().contains(marks)
 }

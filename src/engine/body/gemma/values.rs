@@ -1,4 +1,5 @@
 //! The values between Gemma's brackets.
+use super::unopened::is_cut_in_marks;
 use crate::char_class;
 use crate::dialect::special;
 use crate::engine::body::elements::find;
@@ -509,7 +510,8 @@ impl<'t> Values<'t> {
             None => {
                 // What it opens nothing in it closes, or it is the last in a list that nothing closes: a member of something else.
                 let unclosed = listed && rest.get(length..).is_some_and(|behind| behind.starts_with('}'));
-                if word.contains(['{', '[', '(']) || (unclosed && word.contains(':')) {
+                let quoted = is_cut_in_marks(word, rest.get(length..).unwrap_or_default());
+                if word.contains(['{', '[', '(']) || quoted || (unclosed && word.contains(':')) {
                     self.fits(Fit::Part);
                 }
                 word.to_owned()
