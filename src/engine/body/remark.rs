@@ -78,7 +78,12 @@ pub(super) struct Loose {
     behind_value: bool,
     /// Its value is words that have no quotes either.
     words: bool,
+    /// Its value is whole: in quotes, brackets or digits.
+    valued: bool,
 }
+
+/// What a model says before it says what it meant, and no parameter is called so.
+const SAID: [&str; 10] = ["actually", "correction", "hmm", "instead", "no", "nope", "oops", "scratch", "sorry", "wait"];
 
 /// Such keys in `text`, which was mended by `repairs`: no comma stands before them, or they are the first without quotes, behind others.
 pub(super) fn loose(text: &str, repairs: &[Repair]) -> Vec<Loose> {
@@ -97,14 +102,16 @@ pub(super) fn loose(text: &str, repairs: &[Repair]) -> Vec<Loose> {
             let says = value.trim_end().contains(' ') || behind_value && value.trim_end().ends_with(['.', '!', '?']);
             key.ends_with(':') && key.len() > at && says
         });
-        if behind_value && !holds_value(text.get(at..).unwrap_or_default()) || first && words {
-            found.push(Loose { key: key.trim_end().to_owned(), behind_value, words });
+        if behind_value || first && words {
+            let valued = holds_value(text.get(at..).unwrap_or_default());
+            found.push(Loose { key: key.trim_end().to_owned(), behind_value, words, valued });
         }
     }
     found
 }
 
-/// Behind the key at the beginning of `text` and its colon stands a whole value: in quotes, brackets or digits. No remark goes on so.
+/// Behind the key at the beginning of `text` and its colon stands a whole value: in quotes, brackets or digits. Mostly no remark goes on
+/// so.
 fn holds_value(text: &str) -> bool {
     let Some((_, behind)) =
         text.split_once([':', '=', '\n']).filter(|(key, _)| text.get(key.len()..key.len() + 1) == Some(":"))
@@ -126,5 +133,17 @@ pub(super) fn any_foreign(keys: &[Loose], tool: Option<&Tool>, arguments: &str) 
     }
     // What an argument that is an object has for members is not known.
     let own: HashMap<String, IgnoredAny> = serde_json::from_str(arguments).unwrap_or_default();
-    foreign.any(|loose| loose.words || loose.behind_value && tool.is_some() && own.contains_key(&loose.key))
+    let given_up = |loose: &Loose, tool| !loose.valued || is_said(&loose.key, tool);
+    foreign.any(|loose| {
+        let member = loose.behind_value && own.contains_key(&loose.key);
+        loose.words || member && tool.is_some_and(|tool| given_up(loose, tool))
+    })
+}
+
+/// The `key`, which is none of the `tool`'s, is a word that something is said with: one of those, or one that begins as a sentence
+/// does, and as no parameter of the tool.
+fn is_said(key: &str, tool: &Tool) -> bool {
+    let begins = |name: &str| !name.is_ascii() || name.starts_with(|c: char| c.is_ascii_uppercase());
+    SAID.iter().any(|word| word.eq_ignore_ascii_case(key))
+        || begins(key) && !tool.parameters.iter().any(|(name, _)| begins(name))
 }

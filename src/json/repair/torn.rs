@@ -147,7 +147,19 @@ fn closes(text: &[u8], at: usize) -> bool {
     let parts =
         |behind: &[u8]| matches!(behind, [b'.' | b';', rest @ ..] if text.get(at) == rest.trim_ascii_start().first());
     let follows = matches!(behind, [b',' | b':' | b']' | b'}', ..] | [b'\\', b'"', ..]);
-    ends && (sign && !prefixed || follows || parts(behind))
+    ends && (sign && !prefixed || follows || parts(behind) || begins_member(text, at + 1))
+}
+
+/// A line begins at `at` behind blanks, and in it stand a word and a quote that opens something: a key and its value, without the signs
+/// between them.
+fn begins_member(text: &[u8], at: usize) -> bool {
+    let rest = text.get(at..).unwrap_or_default();
+    let line = rest.get(skip_white(rest, 0)..).unwrap_or_default();
+    let parted = rest.get(..rest.len() - line.len()).is_some_and(|white| white.contains(&b'\n'));
+    let key = line.iter().take_while(|byte| is_word(**byte)).count();
+    let value = line.get(key..).unwrap_or_default();
+    let blanks = value.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    parted && key > 0 && blanks > 0 && value.get(blanks) == text.get(at - 1)
 }
 
 /// The mark at `at` stands where a value or a key begins, and a word behind it.
