@@ -73,6 +73,12 @@ pub(super) struct Search {
     pub(super) odd_escaped: bool,
     /// And that of those that are escaped in the text as well.
     pub(super) odd_nested: bool,
+    /// The number of quotes is odd that lack one backslash of those that such a quote has: two stand before them.
+    pub(super) odd_half: bool,
+    /// Before one stand four, of which one is as likely too many as another one is missing.
+    pub(super) four: bool,
+    /// Before one stand two or four, and none further on in that string of the text: it ends in no path.
+    pub(super) pathless: bool,
     /// It goes on behind a quote with a line that could be a member.
     pub(super) kept_line: bool,
     /// It goes on behind a quote with what could be the next item.
@@ -97,6 +103,9 @@ impl Search {
             escaped: None,
             odd_escaped: false,
             odd_nested: false,
+            odd_half: false,
+            four: false,
+            pathless: false,
             kept_line: false,
             kept_item: false,
             keyed: false,
@@ -104,6 +113,18 @@ impl Search {
             balance: Balance::default(),
             counted: body,
         }
+    }
+
+    /// The quote at `at`, which is taken for a part of the text, stands behind pairs of backslashes: the number of these is `odd`.
+    #[cold]
+    fn see_backslashes(&mut self, bytes: &[u8], at: usize, odd: bool) {
+        let from = self.escaped.map_or(self.body, |escaped| escaped + 2);
+        let before = bytes.get(from..at).unwrap_or_default();
+        let path = |text: &[u8]| text.contains(&b'\\') || text.ends_with(b":");
+        self.odd_half ^= odd;
+        let pairs = before.iter().rev().take_while(|byte| **byte == b'\\').count();
+        self.four |= !odd;
+        self.pathless |= !before.get(..before.len() - pairs).is_some_and(path);
     }
 
     pub(super) fn count_brackets(&mut self, bytes: &[u8], to: usize) {
@@ -304,6 +325,9 @@ impl Repairer<'_> {
                         search.inner = Some(at);
                         if !is_apostrophe(bytes, at, at + length) {
                             search.odd = !search.odd;
+                            if slash.0 == at {
+                                search.see_backslashes(bytes, at, slash.1);
+                            }
                             search.doubt.get_or_insert(at);
                         }
                         found.doubtful = true;

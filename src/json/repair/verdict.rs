@@ -32,6 +32,15 @@ pub(super) enum Doubt {
 }
 
 impl Search {
+    /// The quotes in the string come in pairs with those that are escaped in it: each of these with one that lacks one backslash of
+    /// its own. What stands behind more of them than that is no sure pair.
+    fn is_paired(&self) -> bool {
+        let own = self.odd_escaped ^ self.odd_nested;
+        let outer = self.odd == own && if own { !self.pathless || self.odd_nested } else { !self.four };
+        let nested = self.odd_half == self.odd_nested && self.odd ^ self.odd_half == own && !self.four;
+        outer || nested
+    }
+
     fn doubt(&self) -> Doubt {
         match (self.inner, self.odd) {
             (_, true) => Doubt::Open,
@@ -312,8 +321,7 @@ impl Repairer<'_> {
     /// whether that is doubtful. Those of a string in the text come in pairs of their own, and one of them may lack a backslash.
     pub(super) fn leaves_one_open(&self, search: &Search, after: usize) -> bool {
         let Place::Member { bare_keys } = search.place else { return false };
-        let paired = search.odd == search.odd_escaped || search.odd == (search.odd_escaped ^ search.odd_nested);
-        if self.is_whole_argument() || paired {
+        if self.is_whole_argument() || search.is_paired() {
             return false;
         }
         let before = search.inner.and_then(|inner| self.bytes.get(search.body..inner));
