@@ -418,6 +418,12 @@ impl<'s> Coercer<'s> {
         })
     }
 
+    /// What the branch that the `members` belong to, if there is one, expects of the member `key`.
+    pub(super) fn expected_in_branch(&self, members: &Map<String, Value>, key: &str) -> Option<Expected> {
+        let part = self.property(self.branch(self.root, members)?, key)?;
+        Some(Expected::of(part, self.root))
+    }
+
     /// The one branch of a union that an object belongs to: told by a constant, or by being the only one for objects.
     fn branch(&self, schema: &'s Value, members: &Map<String, Value>) -> Option<&'s Value> {
         let mut schema = schema;

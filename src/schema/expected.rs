@@ -91,6 +91,16 @@ impl Expected {
         }
     }
 
+    /// Whether it is a string depends on the rest of the call.
+    pub(crate) const fn varies(self) -> bool {
+        self.0 & Self::VARIES.0 != 0
+    }
+
+    /// The bare word null is one: it may be null, or has no place for a string, be that as it varies.
+    pub(super) const fn reads_null(self) -> bool {
+        self.0 & Self::NULL.0 != 0 || self.0 & Self::STRING.0 == 0
+    }
+
     pub(super) const fn prefers_json(self) -> bool {
         self.0 & Self::JSON_FIRST.0 != 0
     }

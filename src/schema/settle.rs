@@ -152,6 +152,30 @@ fn text_if_fitting<'t>(tool: &Tool, key: &str, read: ArgumentValue<'t>, text: &'
     if refuses(tool, key, text.clone()) == Some(false) { text } else { read }
 }
 
+/// The members before a parameter that are asked which branch of a union they belong to, and the bytes that what tells one may have.
+const TELLING: usize = 32;
+const TELLING_BYTES: usize = 256;
+
+/// What is expected of the parameter `key` in the one branch of a union that the members `before` it belong to.
+pub(crate) fn expected_beside<'m>(
+    tool: &Tool,
+    key: &str,
+    before: impl Iterator<Item = (&'m str, ArgumentValue<'m>)>,
+) -> Option<Expected> {
+    let value = |value: ArgumentValue<'_>| match value {
+        ArgumentValue::Text(text) => Some(Value::String(text.get(..).filter(is_short)?.to_owned())),
+        ArgumentValue::Json(json) => serde_json::from_str(json.get(..).filter(is_short)?).ok(),
+    };
+    let members = before.take(TELLING).filter_map(|(key, of)| Some((key.to_owned(), value(of)?))).collect();
+    let schema = tool.judge.schema(&tool.schema);
+    let coercer = Coercer::new(schema, tool.judge.patterns(&tool.schema), "", true, &[]);
+    coercer.expected_in_branch(&members, key)
+}
+
+fn is_short(text: &&str) -> bool {
+    text.len() <= TELLING_BYTES
+}
+
 /// Whether the schema refuses this value for the parameter `key`, whatever else is missing; `None` if it cannot be judged.
 fn refuses(tool: &Tool, key: &str, value: ArgumentValue<'_>) -> Option<bool> {
     let members = Arguments::Members(vec![(Cow::Owned(key.to_owned()), value)]);
@@ -261,6 +285,13 @@ fn spells_floats(text: &str) -> bool {
     text.as_bytes().windows(2).any(|pair| matches!(pair, [b'0'..=b'9', b'.' | b'e' | b'E']))
 }
 
+/// The text that was written for `value`, where it is JSON that says the same.
+fn spelt(written: &ArgumentValue<'_>, value: &Value) -> Option<String> {
+    let ArgumentValue::Text(text) = written else { return None };
+    let same = serde_json::from_str::<Value>(text).is_ok_and(|read| read == *value);
+    same.then(|| text.trim().to_owned())
+}
+
 /// The arguments with the changed values in place; members whose value did not change keep their own text.
 fn rewritten<'a>(before: &Arguments<'_>, written: &Value, settled: Value) -> Arguments<'a> {
     let (Arguments::Members(members), Value::Object(mut settled), Value::Object(written)) =
@@ -277,7 +308,7 @@ fn rewritten<'a>(before: &Arguments<'_>, written: &Value, settled: Value) -> Arg
         let new = match value {
             _ if same => old.clone().into_owned(),
             Value::String(text) => ArgumentValue::Text(Cow::Owned(text)),
-            other => ArgumentValue::Json(Cow::Owned(other.to_string())),
+            other => ArgumentValue::Json(Cow::Owned(spelt(old, &other).unwrap_or_else(|| other.to_string()))),
         };
         Some((Cow::Owned(key.clone().into_owned()), new))
     });

@@ -45,7 +45,7 @@ fn read_other(text: &str, expected: Expected, read: ReadContainer) -> Option<Cow
     match first {
         b'n' | b'N' if is_null(text) => {
             // A schema that has no place for a string has none for the word either.
-            (allows(Expected::NULL) || !expected.allows(Expected::STRING)).then_some(Cow::Borrowed("null"))
+            expected.reads_null().then_some(Cow::Borrowed("null"))
         }
         b'{' if allows(Expected::OBJECT) || expected.is_foreign() => container(text, expected, open, read),
         b'[' if allows(Expected::ARRAY) || expected.is_foreign() => container(text, expected, open, read),
@@ -65,7 +65,8 @@ fn read_other(text: &str, expected: Expected, read: ReadContainer) -> Option<Cow
     }
 }
 
-pub(super) fn is_null(text: &str) -> bool {
+/// The bare `text` is the word null, as JSON or Python spells it.
+pub(crate) fn is_null(text: &str) -> bool {
     text.eq_ignore_ascii_case("null") || text.eq_ignore_ascii_case("none")
 }
 

@@ -6,7 +6,7 @@ use crate::char_class;
 use crate::dialect::{Dialect, special};
 use crate::engine::body::lenient;
 use crate::engine::body::members::open;
-use crate::schema::fitting;
+use crate::schema::{expected_beside, fitting, is_null};
 
 /// Mostly a call has no more members.
 const USUAL: usize = 6;
@@ -253,7 +253,20 @@ impl OpenValue {
         self.start..end - pad
     }
 
-    /// What its text at `range` means, of which `entities` stand for characters.
+    /// What is expected of it where the parameters `taken` before it tell the branch of a union that the call belongs to.
+    #[cold]
+    fn expected_beside(&self, cx: &Reader<'_>, tool: &Tool, taken: &[(Piece, Value)]) -> Option<Expected> {
+        let before = taken.iter().map(|(key, value)| {
+            let value = match value {
+                Value::Text(piece) => ArgumentValue::Text(piece.get(cx.text)),
+                Value::Json(piece) => ArgumentValue::Json(piece.get(cx.text)),
+            };
+            (key.as_str(cx.text), value)
+        });
+        expected_beside(tool, self.key(cx), before)
+    }
+
+    /// What its text at `range` means, behind the parameters `taken`, of which `entities` stand for characters.
     fn read(
         &self,
         cx: &Reader<'_>,
@@ -261,6 +274,7 @@ impl OpenValue {
         called: Option<&Tool>,
         range: &Range<usize>,
         entities: bool,
+        taken: &[(Piece, Value)],
     ) -> Value {
         // Mostly it is a string, as it stands there.
         let only_text = self.opening.kind.is_none() && self.expected.is_some_and(Expected::is_string);
@@ -270,12 +284,16 @@ impl OpenValue {
         let text = cx.part(range);
         let decoded = if entities { decode_entities(text) } else { Cow::Borrowed(text) };
         let kind = self.opening.kind.as_ref().map(|kind| cx.part(kind));
-        let read = typed(&decoded, kind, self.expected, dialect.json_first);
-        let read = match (called, self.expected) {
+        let told = || self.expected_beside(cx, called?, taken);
+        let may_be_other = dialect.json_first || is_null(decoded.trim());
+        let expected = self.expected.filter(|expected| expected.varies() && may_be_other && kind.is_none());
+        let expected = expected.and_then(|_| told()).or(self.expected);
+        let read = typed(&decoded, kind, expected, dialect.json_first);
+        let read = match (called, expected) {
             (Some(tool), Some(expected)) if kind.is_none() => fitting(tool, (self.key(cx), expected), read, &decoded),
             _ => read,
         };
-        let elements = || match (&read, self.expected) {
+        let elements = || match (&read, expected) {
             (ArgumentValue::Text(_), Some(expected)) if self.closes_by_key() => {
                 let wanted = expected.allows(Expected::OBJECT) || expected.allows(Expected::ARRAY);
                 let tool = called.filter(|_| wanted)?;
@@ -442,7 +460,7 @@ impl Parameters {
             range = range.start + inside.start..range.start + inside.end;
         }
         let entities = row.dialect.entities && section.is_none();
-        let mut found = value.read(cx, &row.dialect, called, &range, entities);
+        let mut found = value.read(cx, &row.dialect, called, &range, entities, &self.members);
         if section.is_some() || parameter.is_some_and(|p| !p.tags && p.closes_section().is_some()) {
             let text = cx.part(&range);
             // A section ended in it, perhaps, and another began.
