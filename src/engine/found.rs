@@ -110,6 +110,11 @@ impl Found {
         }
     }
 
+    /// The same as one JSON object, whose values were all written as literals.
+    pub(crate) fn literals(self, text: &str) -> Self {
+        Self::Json(Piece::Made(self.into_arguments(text).to_json().into_owned()))
+    }
+
     /// They are nested more than `limit` deep.
     pub(crate) fn deeper_than(&self, text: &str, limit: usize) -> bool {
         let member = |value: &Value| match value {

@@ -172,12 +172,7 @@ impl Members {
             Value::Text(_) => false,
             Value::Json(piece) => !piece.as_str(cx.text).starts_with('"') && piece.as_str(cx.text).contains("null"),
         };
-        if self.list.iter().any(|(_, value)| holds_null(value)) {
-            let json = self.take().into_arguments(cx.text).to_json().into_owned();
-            Found::Json(Piece::Made(json))
-        } else {
-            self.take()
-        }
+        if self.list.iter().any(|(_, value)| holds_null(value)) { self.take().literals(cx.text) } else { self.take() }
     }
 
     /// Moves the members out, as the arguments they are.

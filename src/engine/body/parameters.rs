@@ -66,6 +66,8 @@ pub(crate) struct Parameters {
     junk: Option<usize>,
     /// A key stands there without a value, and no other parameter behind it.
     lone: bool,
+    /// A null is there, with its type beside it.
+    null: bool,
     repairs: Vec<Repair>,
 }
 
@@ -175,6 +177,7 @@ impl Parameters {
             stray: false,
             junk: None,
             lone: false,
+            null: false,
             repairs,
         }
     }
@@ -578,8 +581,11 @@ impl Parameters {
             }
             None => members,
         };
-        let pending = writer.over(index, Found::Members(members), writer.start..end);
-        pending.status = if self.broken && status.readable() { CallStatus::Malformed } else { status };
+        let status = if self.broken && status.readable() { CallStatus::Malformed } else { status };
+        let found = Found::Members(members);
+        let found = if self.null && status == CallStatus::Ok { found.literals(cx.text) } else { found };
+        let pending = writer.over(index, found, writer.start..end);
+        pending.status = status;
         pending.repairs = std::mem::take(&mut self.repairs);
         Progress::Done { end }
     }

@@ -461,6 +461,7 @@ impl Parameters {
         }
         let entities = row.dialect.entities && section.is_none();
         let mut found = value.read(cx, &row.dialect, called, &range, entities, &self.members);
+        self.null |= value.opening.kind.as_ref().is_some_and(|kind| cx.part(kind) == "null");
         if section.is_some() || parameter.is_some_and(|p| !p.tags && p.closes_section().is_some()) {
             let text = cx.part(&range);
             // A section ended in it, perhaps, and another began.
