@@ -261,6 +261,12 @@ impl<'s> Coercer<'s> {
             schema = self.branch(schema, members).unwrap_or(schema);
             self.drop_nulls(schema, members);
         }
+        if let Value::Array(items) = value
+            && self.is_only_list(schema, items)
+        {
+            *value = Value::Array(vec![value.take()]);
+            self.changed("a list became the only one of a list");
+        }
         self.each(schema, value, &|run, part, value| run.value(part, value, depth + 1));
     }
 
@@ -313,6 +319,30 @@ impl<'s> Coercer<'s> {
             }
             _ => {}
         }
+    }
+
+    /// The `items`, none of which is one that `schema` wants, cannot be lists of one each by the limits of the lists that it wants, or of
+    /// their number, but together they can be the only list.
+    fn is_only_list(&mut self, schema: &'s Value, items: &[Value]) -> bool {
+        let (first, Some(each)) = self.items(schema) else { return false };
+        let wanted = self.expected(each);
+        if items.len() < 2 || !first.is_empty() || !wanted.allows(Expected::ARRAY) {
+            return false;
+        }
+        let limit = |schema, keyword| {
+            let limit = self.part(schema, keyword).and_then(Value::as_u64);
+            limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
+        };
+        let (least, most) = (limit(each, "minItems").unwrap_or(0), limit(each, "maxItems").unwrap_or(usize::MAX));
+        let one = limit(schema, "minItems").is_none_or(|least| least <= 1);
+        let parted = least <= 1 && limit(schema, "maxItems").is_none_or(|most| most >= items.len());
+        let inner = self.items(each).1.map_or(Expected::ANY, |inner| self.expected(inner));
+        let can_be = |expected, item| fits(expected, item) || self.converted(expected, item).is_some();
+        let all = |expected: Expected| expected.is_any() || items.iter().all(|item| can_be(expected, item));
+        one && !parted
+            && (least..=most).contains(&items.len())
+            && !items.iter().any(|item| can_be(wanted, item))
+            && all(inner)
     }
 
     /// So many items cannot be those of one list that is the only item where lists are wanted, by the limits of `schema` or of its
