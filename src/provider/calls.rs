@@ -2,8 +2,8 @@
 //!
 //! A piece belongs to a call by its id, else by its index, else by its position; what servers do wrong with each of
 //! them is undone here. The rules are few: an id not seen before is a new call, unless a call without an id waits for
-//! it at that index; a name on a call whose arguments are whole is a new call; everything else goes on with the latest
-//! call of its id or index, or with the last one.
+//! it at that index; a name on a call whose arguments are whole is a new call, and so is another name; everything else
+//! goes on with the latest call of its id or index, or with the last one. In a complete response each entry is a call.
 use super::node::Node;
 use crate::json::{ScanResult, Scanner};
 use serde_json::{Map, Value};
@@ -30,6 +30,17 @@ impl<'n> Piece<'n> {
     }
 }
 
+/// How much of a call a piece is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// Some of it: others may have come before, and may follow.
+    Part,
+    /// All of it. What is the same under the same id is sent once more.
+    Whole,
+    /// All of it, in a list that has each call once: what is the same was called twice.
+    Entry,
+}
+
 /// A piece of a call, as a provider sends it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallPiece<'n> {
@@ -39,6 +50,7 @@ pub(super) struct CallPiece<'n> {
     pub(super) arguments: Piece<'n>,
     /// The call is of a free-text tool: what it carries is no JSON.
     pub(super) custom: bool,
+    pub(super) extent: Extent,
 }
 
 /// What the provider itself says of a call's arguments.
@@ -66,6 +78,8 @@ pub(super) enum Numbers {
 #[derive(Debug)]
 pub(super) struct Slot {
     pub(super) id: String,
+    /// The id that it was sent with, where another call has that and this one got its own.
+    pub(super) shared_id: Option<String>,
     index: Option<u64>,
     pub(super) name: String,
     /// The arguments' pieces, joined.
@@ -105,6 +119,7 @@ impl Slot {
     fn new(index: Option<u64>, max_depth: usize) -> Self {
         Self {
             id: String::new(),
+            shared_id: None,
             index,
             name: String::new(),
             text: String::new(),
@@ -126,6 +141,11 @@ impl Slot {
             sent: 0,
             rewritten: false,
         }
+    }
+
+    /// It was sent with this id.
+    fn has_id(&self, id: &str) -> bool {
+        self.shared_id.as_deref().unwrap_or(&self.id) == id
     }
 
     /// The arguments so far are one whole JSON value.
@@ -259,7 +279,16 @@ impl Calls {
     pub(super) fn piece(&mut self, piece: CallPiece<'_>, joined: impl Fn(&str, &str) -> Option<bool>) -> Option<usize> {
         let id = piece.id.filter(|id| !id.is_empty() && *id != "null").unwrap_or_default();
         let name = piece.name.unwrap_or_default();
-        let at = match self.route(id, piece.index, name, piece.arguments, &joined) {
+        let route = match piece.extent {
+            // A text alone was to go on with the one before: who collected the pieces of a stream has not joined them.
+            Extent::Entry if id.is_empty() && name.is_empty() && matches!(piece.arguments, Piece::Text(_)) => {
+                self.route(id, piece.index, name, piece.arguments, &joined)
+            }
+            Extent::Entry => Route::New,
+            Extent::Whole => self.sent_with(id, piece.index).map_or(Route::New, Route::Twin),
+            Extent::Part => self.route(id, piece.index, name, piece.arguments, &joined),
+        };
+        let at = match route {
             Route::Slot(at) => at,
             Route::New => self.open(piece.index)?,
             Route::Twin(of) => {
@@ -356,6 +385,13 @@ impl Calls {
         Some(self.slots.len() - 1)
     }
 
+    /// The latest call that was sent with this id, if it can be under this index.
+    fn sent_with(&self, id: &str, index: Option<u64>) -> Option<usize> {
+        let here = |slot: &Slot| slot.has_id(id) && (index.is_none() || slot.index == index);
+        let known = if id.is_empty() { None } else { self.slots.iter().rposition(here) };
+        known.or_else(|| self.slots.iter().rposition(|slot| !id.is_empty() && slot.has_id(id)))
+    }
+
     fn route(
         &self,
         id: &str,
@@ -367,17 +403,16 @@ impl Calls {
         let Some(last) = self.slots.len().checked_sub(1) else { return Route::New };
         let slot = |at: usize| self.slots.get(at);
         if !id.is_empty() {
-            if let Some(at) = self.slots.iter().rposition(|s| s.id == id) {
+            if let Some(at) = self.sent_with(id, index) {
                 let Some(known) = slot(at) else { return Route::New };
                 let elsewhere = matches!((index, known.index), (Some(a), Some(b)) if a != b);
-                if known.complete() && !name.is_empty() && (elsewhere || starts_anew(known, name, arguments)) {
+                let other = !name.is_empty() && !known.name.is_empty() && name != known.name;
+                if known.complete() && !name.is_empty() && (elsewhere || other || starts_anew(known, name, arguments)) {
                     return Route::Twin(at);
                 }
-                // Of a call that is not whole, the same id under another index and with a name is another call too.
-                if elsewhere && !name.is_empty() && !known.text.is_empty() && name != known.name {
-                    return Route::New;
-                }
-                return Route::Slot(at);
+                // Another name says another tool, unless it can be the second half of the first.
+                let half = known.text.is_empty() && !elsewhere && joined(&known.name, name) != Some(false);
+                return if other && !half { Route::New } else { Route::Slot(at) };
             }
             let waiting = match index {
                 Some(index) => self.slots.iter().rposition(|s| s.index == Some(index)),

@@ -2,7 +2,7 @@
 //!
 //! Facts: Ollama's `api/types.go`. Ids are new and often absent; `done_reason` never speaks of calls.
 use super::assembly::{Assembly, Finish};
-use super::calls::{CallPiece, Piece};
+use super::calls::{CallPiece, Extent, Piece};
 use super::extra::Extra;
 use super::node::Node;
 use super::wire::{Payload, Wire, Wording, one_choice};
@@ -30,9 +30,9 @@ pub(super) struct Ollama {
 
 impl Ollama {
     /// Reads a response or a line of a stream.
-    fn chunk(&mut self, body: &Node<'_>, out: &mut Assembly) {
+    fn chunk(&mut self, body: &Node<'_>, extent: Extent, out: &mut Assembly) {
         match body.get("message") {
-            Some(message) if message.is_object() => self.message(message, out),
+            Some(message) if message.is_object() => self.message(message, extent, out),
             Some(other) => out.odd("/message", other, "a message"),
             // `/api/generate` answers with text alone; the last line of a stream may have no message.
             None => out.text(body.text("response").unwrap_or_default()),
@@ -50,7 +50,7 @@ impl Ollama {
         }
     }
 
-    fn message(&mut self, message: &Node<'_>, out: &mut Assembly) {
+    fn message(&mut self, message: &Node<'_>, extent: Extent, out: &mut Assembly) {
         out.reasoning(message.text("thinking").unwrap_or_default());
         match message.get("content") {
             Some(Node::String(text)) => out.text(text),
@@ -61,28 +61,9 @@ impl Ollama {
             let function = call.get("function").unwrap_or(call);
             let arguments = Piece::of(function.get("arguments"));
             // Calls come whole, so each is a new one, whatever its index says (many servers send 0 always); only the
-            // same id again would be the same call.
-            let (id, name) = (call.text("id").unwrap_or_default(), function.text("name").unwrap_or_default());
-            let at = match arguments {
-                _ if !id.is_empty() => {
-                    out.call(CallPiece { id: Some(id), index: None, name: Some(name), arguments, custom: false })
-                }
-                Piece::Absent => out.call_start(None, id, name),
-                Piece::Text(text) => {
-                    let at = out.call_start(None, id, name);
-                    if let Some(at) = at {
-                        out.arguments(at, text);
-                    }
-                    at
-                }
-                Piece::Whole(node) => {
-                    let at = out.call_start(None, id, name);
-                    if let Some(at) = at {
-                        out.calls.set_whole(at, node);
-                    }
-                    at
-                }
-            };
+            // same id again, in a stream, would be the same call.
+            let (id, name) = (call.text("id"), function.text("name"));
+            let at = out.call(CallPiece { id, index: None, name, arguments, custom: false, extent });
             out.call_extra(at, call);
             if let Some(at) = at {
                 out.call_end(at);
@@ -94,7 +75,8 @@ impl Ollama {
 
 impl Wire for Ollama {
     fn read(&mut self, payload: &Payload<'_, '_>, _: &Node<'_>, out: &mut Assembly) {
-        self.chunk(payload.body, out);
+        let extent = if payload.whole { Extent::Entry } else { Extent::Whole };
+        self.chunk(payload.body, extent, out);
     }
 
     fn state(&mut self, out: &mut Assembly) {

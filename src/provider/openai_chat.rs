@@ -3,7 +3,7 @@
 //! Facts: the `openai` SDK's models, and reports on compatible servers. No server is recognised by name: whatever one
 //! of them does is tolerated from all.
 use super::assembly::{Assembly, Finish};
-use super::calls::{CallPiece, Piece};
+use super::calls::{CallPiece, Extent, Piece};
 use super::errors::Report;
 use super::extra::Extra;
 use super::node::Node;
@@ -74,7 +74,7 @@ impl Chat {
     }
 
     /// A message or a delta, which have the same fields.
-    fn message(&mut self, message: &Node<'_>, whole: bool, out: &mut Assembly) {
+    fn message(&mut self, message: &Node<'_>, whole: bool, extent: Extent, out: &mut Assembly) {
         self.reasoning(message, out);
         // A whole message after deltas (some servers' last chunk) says everything once more.
         let again = whole && self.streamed;
@@ -92,7 +92,7 @@ impl Chat {
             out.text(refusal);
         }
         for call in message.list("tool_calls") {
-            self.call(call, out);
+            self.call(call, extent, out);
         }
         let mirrors = |call: &Node<'_>| {
             let fields =
@@ -106,7 +106,8 @@ impl Chat {
             if !mirrors(call) {
                 // The legacy form: one call, no id. Its pieces have no index either, so they follow each other.
                 let arguments = Piece::of(call.get("arguments"));
-                out.call(CallPiece { id: None, index: Some(0), name: call.text("name"), arguments, custom: false });
+                let (index, name) = (Some(0), call.text("name"));
+                out.call(CallPiece { id: None, index, name, arguments, custom: false, extent });
             }
             out.beyond("/message/function_call", call, &["name", "arguments"]);
         }
@@ -195,7 +196,7 @@ impl Chat {
         }
     }
 
-    fn call(&mut self, call: &Node<'_>, out: &mut Assembly) {
+    fn call(&mut self, call: &Node<'_>, extent: Extent, out: &mut Assembly) {
         if !call.is_object() {
             return out.odd("/message/tool_calls", call, "a call");
         }
@@ -206,7 +207,7 @@ impl Chat {
         let index = call.count("index");
         if let Some(custom) = call.get("custom").filter(|custom| custom.is_object()) {
             let arguments = Piece::of(custom.get("input"));
-            let at = out.call(CallPiece { id, index, name: custom.text("name"), arguments, custom: true });
+            let at = out.call(CallPiece { id, index, name: custom.text("name"), arguments, custom: true, extent });
             return out.call_extra(at, call);
         }
         // A few servers leave `function` out and put its fields beside the id.
@@ -216,21 +217,22 @@ impl Chat {
         if name.is_none() && id.is_none() && matches!(arguments, Piece::Absent) {
             return out.beyond("/message/tool_calls", call, &["id", "index", "type", "function"]);
         }
-        let at = out.call(CallPiece { id, index, name, arguments, custom: false });
+        let at = out.call(CallPiece { id, index, name, arguments, custom: false, extent });
         out.call_extra(at, call);
     }
 }
 
 impl Wire for Chat {
     fn read(&mut self, payload: &Payload<'_, '_>, choice: &Node<'_>, out: &mut Assembly) {
+        let extent = if payload.whole { Extent::Entry } else { Extent::Part };
         if std::ptr::eq(choice, payload.body) {
-            self.message(choice, payload.whole, out);
+            self.message(choice, payload.whole, extent, out);
             out.done = true;
             return;
         }
         match (choice.get("delta"), choice.get("message")) {
-            (Some(delta), None) if delta.is_object() => self.message(delta, false, out),
-            (_, Some(message)) if message.is_object() => self.message(message, true, out),
+            (Some(delta), None) if delta.is_object() => self.message(delta, false, extent, out),
+            (_, Some(message)) if message.is_object() => self.message(message, true, extent, out),
             (None, None) => {
                 // The old text completions.
                 if let Some(text) = choice.text("text") {

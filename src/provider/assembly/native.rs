@@ -91,7 +91,7 @@ impl Assembly {
         } else if self.used_ids.contains(&slot.id) {
             let id = new_call_id();
             let message = format!("two calls have the id `{}`; this one became `{id}`", slot.id);
-            slot.id = id;
+            slot.shared_id = Some(std::mem::replace(&mut slot.id, id));
             let place = format!("/tool_calls/{}", self.announced.saturating_sub(self.withdrawn));
             self.issue(Issue::of(IssueCode::ProviderField, place, message));
         }

@@ -5,7 +5,7 @@
 //! (nothing may run before it counts) and the text behind it (which stands behind the call's own text if the call turns
 //! out to be none).
 use super::super::Reading;
-use super::super::calls::{CallPiece, Piece};
+use super::super::calls::{CallPiece, Extent, Piece};
 use super::super::text::{self, TextReader};
 use super::Assembly;
 use crate::dialect::Dialects;
@@ -270,6 +270,7 @@ impl Assembly {
                 name: Some(name),
                 arguments: Piece::Text(arguments),
                 custom: false,
+                extent: Extent::Entry,
             });
             if let Some(at) = at {
                 self.call_end(at);
