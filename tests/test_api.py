@@ -180,6 +180,13 @@ def test_matching() -> None:
         lambda: toolglot.extract("", starts_in="middle"),
         lambda: toolglot.StreamParser(starts_in="middle"),
         lambda: toolglot.Dialect(name="x", no_such_field=1),
+        lambda: toolglot.Issue("unknown_tool", offset=-1),
+        lambda: toolglot.Repair("comma", offset=2**70),
+        lambda: toolglot.Usage(-1),
+        lambda: toolglot.Event("arguments", index=-1, text=""),
+        lambda: toolglot.Span(-1, 0, "content", ""),
+        lambda: toolglot.RepairedJson("{}", consumed=-1),
+        lambda: toolglot.ToolSet([{"name": "f"}]).to("llama_cpp", budget=-1),
     ],
 )
 def test_bad_options(make: Callable[[], object]) -> None:
@@ -537,3 +544,31 @@ def test_a_parser_that_is_fed_can_be_shown() -> None:
         shown.add(repr(parser))
     thread.join()
     assert all(each.startswith("<toolglot.StreamParser ") for each in shown)
+
+
+def test_a_wrong_provider_is_told_every_name_there_is() -> None:
+    with pytest.raises(toolglot.UnknownProviderError, match=r"groq, vllm, .*openrouter$"):
+        toolglot.normalize({}, provider="grok")
+    with pytest.raises(toolglot.UnknownProviderError, match="openrouter, and text for"):
+        toolglot.assistant_message(toolglot.Turn("x"), provider="texts")
+
+
+@pytest.mark.parametrize(
+    "arguments", ['{"a": "x"}', '{"a":}x', '{"a": 1}'], ids=["invalid", "malformed", "unknown_tool"]
+)
+def test_a_turn_with_calls_that_must_not_run_waits_for_an_answer(arguments: str) -> None:
+    name = "g" if arguments == '{"a": 1}' else "f"
+    tools = [{"name": "f", "parameters": {"properties": {"a": {"type": "integer"}}}}]
+    text = f'<tool_call>{{"name": "{name}", "arguments": {arguments}}}</tool_call>'
+    turn = toolglot.extract(text, tools=tools)
+    assert [call.runnable for call in turn.tool_calls] == [False]
+    assert turn.stop_reason == toolglot.Turn("", turn.tool_calls).stop_reason == "tool_calls"
+
+
+def test_a_key_that_stands_twice_is_recorded() -> None:
+    arguments = '{"a": 1, "b": {}, "a": 2}'
+    (call,) = toolglot.extract(f'<tool_call>{{"name": "f", "arguments": {arguments}}}</tool_call>').tool_calls
+    assert (call.status, call.arguments_json) == ("repaired", '{"a":2,"b":{}}')
+    (repair,) = call.repairs
+    assert (repair.code, repair.offset) == ("duplicate_key", arguments.rindex("a"))
+    assert toolglot.ToolSet([{"name": "f"}]).check("f", arguments).repairs == call.repairs

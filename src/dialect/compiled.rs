@@ -135,10 +135,17 @@ impl Dialects {
         name: &'n str,
         separators: [char; N],
     ) -> Option<&'n str> {
+        self.without_own_namespace(name, separators).or_else(|| super::without_namespace(name, separators))
+    }
+
+    /// What stands in `name` behind the namespace of the dialect that was named.
+    pub(crate) fn without_own_namespace<'n, const N: usize>(
+        &self,
+        name: &'n str,
+        separators: [char; N],
+    ) -> Option<&'n str> {
         let named = self.rows.first().map(|row| &*row.dialect.namespace).filter(|namespace| !namespace.is_empty());
-        named
-            .and_then(|namespace| behind(name, namespace, separators))
-            .or_else(|| super::without_namespace(name, separators))
+        behind(name, named?, separators).filter(|name| !name.is_empty())
     }
 
     /// A fence with this label is how the dialect that was named writes calls.

@@ -454,8 +454,9 @@ impl Output {
             reasoning: Self::join(&self.reasoning, text),
             stop_reason: match self.calls.last().map(|call| call.status) {
                 Some(CallStatus::Incomplete) => StopReason::Length,
-                _ if self.calls.iter().any(|call| call.status.runnable()) => StopReason::ToolCalls,
-                _ => StopReason::Stop,
+                // Also those that must not run: the model waits to be told what was wrong.
+                Some(_) => StopReason::ToolCalls,
+                None => StopReason::Stop,
             },
             usage: None,
             source: if self.calls.is_empty() { Source::None } else { Source::Text },

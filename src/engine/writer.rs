@@ -7,7 +7,7 @@ use super::trace::{Noted, Reason};
 use super::{Look, Memo, Mode, Reader, UnknownTools};
 use crate::bytes::same;
 use crate::dialect::{Body, CallTemplate, Dialect, Dialects, Element, Row, must_close};
-use crate::json::Member;
+use crate::json::{self, Member};
 use crate::schema::{Tool, Written};
 use crate::turn::{ArgumentError, CallStatus, Event, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
 use std::ops::Range;
@@ -291,12 +291,14 @@ impl Writer {
         }
         self.unvouched = first && self.evidence == Evidence::AnyName && !offered;
         let tool = found.and_then(|(tool, _)| u32::try_from(tool).ok());
+        // Without tools nobody else knows that the namespace is no part of the name.
+        let bare = if cx.tools.is_none() { cx.dialects.without_own_namespace(written, ['.']) } else { None };
         let name = match cx.tool_at(tool) {
             Some(tool) if !same(tool.name.as_bytes(), written.as_bytes()) => Piece::Made(tool.name.clone()),
-            _ => cx.piece(written),
+            _ => cx.piece(bare.unwrap_or(written)),
         };
         let mut repairs = Vec::new();
-        if let Some((_, false)) = found {
+        if bare.is_some() || matches!(found, Some((_, false))) {
             repairs.push(Repair::new(RepairCode::Name, format!("the model wrote {written:?}")));
         }
         let index = out.calls.len();
@@ -502,6 +504,9 @@ impl Writer {
         call.arguments = pending.arguments;
         call.raw = pending.raw;
         call.repairs.append(&mut pending.repairs);
+        if pending.status.readable() {
+            keep_last(cx, call, &mut pending.members);
+        }
         // What was scanned with its members is not. Nothing that is may be judged: judges go down as deep as a value does.
         let scanned = !pending.members.is_empty() && call.repairs.is_empty();
         let deep = |call: &Call| call.arguments.deeper_than(cx.text, cx.policy.max_depth);
@@ -546,6 +551,21 @@ impl Writer {
         }
         out.ended(pending.index, cx.text);
     }
+}
+
+/// Of a key that stands twice the last value counts. Arguments that were mended have their members in no list.
+fn keep_last(cx: &Reader<'_>, call: &mut Call, members: &mut Vec<Member>) {
+    let Found::Json(piece) = &call.arguments else { return };
+    let mended = !call.repairs.is_empty() && members.is_empty();
+    let once = match mended {
+        true => json::with_keys_once(&piece.get(cx.text)).map(|once| (None, once)),
+        false => json::keys_once(cx.text, members, &piece.get(cx.text)).map(|(at, once)| (Some(at), once)),
+    };
+    let Some((at, once)) = once else { return };
+    let offset = if let (Some(at), Piece::Span(range)) = (at, piece) { at.checked_sub(range.start) } else { None };
+    call.repairs.push(Repair { offset, ..Repair::new(RepairCode::DuplicateKey, json::TWICE) });
+    call.arguments = Found::Json(Piece::Made(once));
+    members.clear();
 }
 
 /// Nothing has to be built to see that the schema allows the arguments.

@@ -21,4 +21,14 @@ pub use repair::{Ending, Literal, LiteralOptions, RepairOptions, Repaired, liter
 pub(crate) use repair::{MISSING, Pairs, goes_on, is_expression, means_more_in_python, pairs_are_text, repair_knowing};
 pub use scan::{Kind, Member, ScanError, ScanResult, Scanner};
 pub use string::push_string;
-pub(crate) use string::{push_escaped, read_string, unescaped};
+pub(crate) use string::{keys_once, push_escaped, read_string, unescaped};
+
+/// What is said of a key that stands twice.
+pub(crate) const TWICE: &str = "of a key twice the last value counts";
+
+/// As [`keys_once`], of an object whose members nobody has noted.
+pub(crate) fn with_keys_once(object: &str) -> Option<String> {
+    let mut scanner = Scanner::new(0, 512);
+    scanner.scan(object.as_bytes(), true);
+    keys_once(object, scanner.members(), object).map(|(_, once)| once)
+}

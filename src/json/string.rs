@@ -2,6 +2,7 @@
 use super::block::{BLOCK, find_special, quote_or_backslash};
 use super::scan::{Member, Stop, scan_unicode};
 use crate::bytes::find_near;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -128,6 +129,17 @@ pub(super) fn first_duplicate(text: &str, members: &[Member]) -> Option<usize> {
     }
     let mut seen = HashSet::with_capacity(members.len());
     members.iter().find(|member| !seen.insert(unescaped(key(member)))).map(|member| member.key.start)
+}
+
+/// Where in `text` the first key of an object stands that an earlier one is as well, and the object with each key once: the last
+/// value counts. Its `members` are those of `text`, of which it is a part.
+pub(crate) fn keys_once(text: &str, members: &[Member], object: &str) -> Option<(usize, String)> {
+    if members.len() < 2 {
+        return None;
+    }
+    let at = first_duplicate(text, members)?;
+    let object: Map<String, Value> = serde_json::from_str(object).ok()?;
+    Some((at, Value::Object(object).to_string()))
 }
 
 #[cfg(test)]

@@ -121,16 +121,10 @@ fn read_arguments(call: &mut ToolCall<'static>, slot: &Slot, cut: bool, policy: 
                     call.arguments = Arguments::Json(Cow::Owned(text.to_owned()));
                     if cut {
                         call.status = CallStatus::Incomplete;
-                    } else if let Some(at) = slot.scanner.duplicate_key(text) {
-                        call.repairs.push(Repair::at(
-                            RepairCode::DuplicateKey,
-                            at,
-                            "of a key twice the last value counts",
-                        ));
-                        if let Ok(Value::Object(members)) = serde_json::from_str(text) {
-                            call.arguments = Arguments::Json(Cow::Owned(Value::Object(members).to_string()));
-                            call.status = CallStatus::Repaired;
-                        }
+                    } else if let Some((at, once)) = json::keys_once(text, slot.scanner.members(), text) {
+                        call.repairs.push(Repair::at(RepairCode::DuplicateKey, at, json::TWICE));
+                        call.arguments = Arguments::Json(Cow::Owned(once));
+                        call.status = CallStatus::Repaired;
                     }
                 }
                 Some(Kind::String) => double_encoded(call, trimmed, cut, policy),
@@ -201,8 +195,10 @@ fn mend(call: &mut ToolCall<'static>, text: &str, cut: bool, policy: &Policy) {
     }
     let torn = repaired.guessed || json::goes_on(rest);
     call.status = if torn { CallStatus::Malformed } else { CallStatus::Repaired };
-    call.arguments = Arguments::Json(Cow::Owned(repaired.json.into_owned()));
+    let once = json::with_keys_once(&repaired.json);
     call.repairs.extend(repaired.repairs);
+    call.repairs.extend(once.is_some().then(|| Repair::new(RepairCode::DuplicateKey, json::TWICE)));
+    call.arguments = Arguments::Json(Cow::Owned(once.unwrap_or_else(|| repaired.json.into_owned())));
     if !rest.is_empty() {
         let at = repaired.consumed;
         call.repairs.push(Repair::at(RepairCode::Surroundings, at, "text behind the arguments was left out"));
