@@ -223,3 +223,23 @@ def test_a_dialect_that_cannot_be_shown_is_told_at_once():
 def test_a_dialect_without_calls_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(toolglot.BadDialectError, match="calls"):
         toolglot.Dialect(**fields)
+
+
+def test_its_namespace_is_no_part_of_a_name() -> None:
+    dialect = toolglot.Dialect(name="mine", calls=["<c {name}> {arguments} </c>"], namespace="ns")
+    for tools in (None, [{"name": "f"}]):
+        (call,) = toolglot.extract('<c ns.f>{"a": 1}</c>', dialect=dialect, tools=tools).tool_calls
+        assert (call.name, [repair.code for repair in call.repairs]) == ("f", ["name"])
+
+
+@pytest.mark.parametrize(
+    ("field", "fields"),
+    [
+        ("special_markers", {"calls": ["<c {name}> {arguments} </c>"], "special_markers": True}),
+        ("tag_prefix", {"calls": ["<c {name}> {elements} </c>"], "tag_prefix": "@"}),
+    ],
+)
+def test_a_field_that_would_do_nothing_is_refused(field: str, fields: dict[str, Any]) -> None:
+    with pytest.raises(toolglot.BadDialectError) as caught:
+        toolglot.Dialect(name="mine", **fields)
+    assert caught.value.place == field

@@ -44,6 +44,11 @@ impl CallTemplate {
         closer.is_none_or(|text| text.starts_with('<'))
     }
 
+    /// The first marker of what closes it begins with `prefix`.
+    fn closes_with(&self, prefix: &str) -> bool {
+        self.tail.iter().find_map(Element::text).is_none_or(|text| text.starts_with(prefix))
+    }
+
     /// Which element of the head holds the name, if that or an id stands right behind the opening marker.
     pub(crate) fn name_at(&self) -> Option<usize> {
         let at = self.head.iter().skip(1).position(|element| *element != Element::Space)? + 1;
@@ -305,6 +310,15 @@ impl Row {
             }
             row.calls.push(call);
         }
+        let elements = || row.calls.iter().filter(|call| call.body == Body::Elements);
+        if elements().next().is_some() && !elements().any(|call| call.closes_with(&dialect.tag_prefix)) {
+            let message = "what closes a call of {elements} must begin with it, as all its tags do";
+            return Err(Error::at(ErrorCode::BadDialect, "tag_prefix", message));
+        }
+        if dialect.special_markers && !row.has_special_markers() {
+            let message = "special tokens have bars (`<|call|>`), and no marker of a call or parameter has";
+            return Err(Error::at(ErrorCode::BadDialect, "special_markers", message));
+        }
         let firsts = row.calls.iter().map(|call| First::behind(&call.head, call.body, &call.tail, &row));
         row.first = firsts.reduce(First::or).unwrap_or_default();
         for (i, text) in dialect.inline_markers.iter().enumerate() {
@@ -364,6 +378,11 @@ impl Row {
     /// What they end with.
     pub(crate) fn section_closes(&self) -> impl Iterator<Item = &[Element]> {
         self.sections.iter().map(|(_, close)| &**close)
+    }
+
+    /// A marker that opens a call or a parameter has the bars of a special token.
+    fn has_special_markers(&self) -> bool {
+        self.calls.iter().any(|call| call.special) || self.parameters.iter().any(|parameter| special(&parameter.opener))
     }
 
     /// Its tags are named after the tools and their parameters.
