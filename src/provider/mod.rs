@@ -131,7 +131,7 @@ impl Provider {
             Some(Format::Bedrock) => Self::Bedrock,
             // Tools of MCP are a format; there is no model behind it that answers.
             Some(Format::Mcp) | None => {
-                let known: Vec<_> = Self::ALL.iter().map(|p| p.as_str()).collect();
+                let known: Vec<_> = Format::names().filter(|known| Format::named(known) != Some(Format::Mcp)).collect();
                 return Err(Error::new(
                     ErrorCode::UnknownProvider,
                     format!("no provider `{name}`; known are {}", known.join(", ")),

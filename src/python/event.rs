@@ -1,5 +1,6 @@
 //! `toolglot.Event`: one step of a streamed turn.
 use super::call::ToolCall;
+use super::policy::Count;
 use super::report::{Issue, hash, repr_of};
 use crate::engine::{Fresh, Whole};
 use crate::schema;
@@ -85,12 +86,13 @@ impl Event {
     fn new(
         kind: &str,
         text: Option<Py<PyString>>,
-        index: Option<usize>,
+        index: Option<Count>,
         id: Option<Py<PyString>>,
         name: Option<Py<PyString>>,
         call: Option<Py<ToolCall>>,
         issue: Option<&Bound<'_, Issue>>,
     ) -> PyResult<Self> {
+        let index = Count::given(index, "index")?;
         let step = match (kind, text, index, id, name, call, issue) {
             ("text", Some(text), None, None, None, None, None) => Step::Text(text),
             ("reasoning", Some(text), None, None, None, None, None) => Step::Reasoning(text),

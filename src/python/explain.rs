@@ -2,6 +2,7 @@
 use super::dialect::dialect_argument;
 use super::guard::guard_detached;
 use super::parser::{options, surrogate_issue};
+use super::policy::Count;
 use super::report::{find, hash, repr_of};
 use super::source::tools_argument;
 use super::text::{Input, Text, bytes_of, no_text};
@@ -80,17 +81,18 @@ impl Span {
     #[pyo3(signature = (start, end, kind, text, dialect=None, call=None, reason=None, detail=""))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
-        start: usize,
-        end: usize,
+        start: Count,
+        end: Count,
         kind: &str,
         text: String,
         dialect: Option<String>,
-        call: Option<usize>,
+        call: Option<Count>,
         reason: Option<&str>,
         detail: &str,
     ) -> PyResult<Self> {
         let kind = find(SpanKind::ALL, SpanKind::as_str, kind)?;
         let reason = reason.map(|reason| find(Reason::ALL, Reason::as_str, reason)).transpose()?;
+        let (start, end, call) = (start.get("start")?, end.get("end")?, Count::given(call, "call")?);
         Ok(Self { start, end, kind, text, dialect, call, reason, detail: detail.to_owned() })
     }
 

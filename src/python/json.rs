@@ -134,16 +134,17 @@ impl RepairedJson {
     }
 
     #[new]
-    #[pyo3(signature = (json, *, repairs=Vec::new(), unlisted=0, consumed=0, ending="closed"),
+    #[pyo3(signature = (json, *, repairs=Vec::new(), unlisted=Count::of(0), consumed=Count::of(0), ending="closed"),
            text_signature = "(json, *, repairs=..., unlisted=0, consumed=0, ending='closed')")]
     fn new(
         py: Python<'_>,
         json: String,
         repairs: Vec<PyRef<'_, Repair>>,
-        unlisted: usize,
-        consumed: usize,
+        unlisted: Count,
+        consumed: Count,
         ending: &str,
     ) -> PyResult<Self> {
+        let (unlisted, consumed) = (unlisted.get("unlisted")?, consumed.get("consumed")?);
         let value = json_to_py(py, &json)?.unbind();
         let found = [Ending::Closed, Ending::Unclosed, Ending::Cut].into_iter().find(|known| known.as_str() == ending);
         let ending = found.ok_or_else(|| {

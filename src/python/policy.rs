@@ -57,6 +57,11 @@ impl Count {
         let error = || Error::at(ErrorCode::BadOption, name, "the number is negative or too large");
         self.0.ok_or_else(error)
     }
+
+    /// The count given for `name`, if one was given.
+    pub(super) fn given(count: Option<Self>, name: &str) -> Result<Option<usize>, Error> {
+        count.map(|count| count.get(name)).transpose()
+    }
 }
 
 impl<'py> FromPyObject<'_, 'py> for Count {

@@ -358,7 +358,11 @@ fn target(provider: &str, dialect: Option<Spoken>) -> PyResult<Target> {
         let message = "dialect= is for provider=\"text\"";
         return Err(Error::at(ErrorCode::BadOption, "dialect", message).into());
     }
-    Ok(Target::Provider(Provider::from_name(provider)?))
+    let found = Provider::from_name(provider).map_err(|mut error| {
+        error.message.push_str(", and text for a model without native tools");
+        error
+    })?;
+    Ok(Target::Provider(found))
 }
 
 fn result_options(target: &Target, max_chars: Option<Count>, harden: Option<bool>) -> PyResult<ResultOptions> {

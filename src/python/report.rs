@@ -1,5 +1,6 @@
 //! The small records of a result: `Issue`, `Repair`, `ArgumentError`, `Usage`.
 use super::convert::to_py;
+use super::policy::Count;
 use crate::turn::{self, IssueCode, RepairCode};
 use crate::{Error, ErrorCode};
 use pyo3::IntoPyObjectExt;
@@ -90,7 +91,8 @@ macro_rules! record {
 
 record! {
     Issue(turn::Issue) as "Issue";
-    new(code: &str, message: &str = "", offset: Option<usize> = None, place: &str = "") {
+    new(code: &str, message: &str = "", offset: Option<Count> = None, place: &str = "") {
+        let offset = Count::given(offset, "offset")?;
         let code = find(IssueCode::ALL, IssueCode::as_str, code)?;
         Ok(Self(turn::Issue { code, offset, place: place.to_owned(), message: message.to_owned().into() }))
     }
@@ -102,7 +104,8 @@ record! {
 
 record! {
     Repair(turn::Repair) as "Repair";
-    new(code: &str, message: &str = "", offset: Option<usize> = None, pointer: Option<String> = None) {
+    new(code: &str, message: &str = "", offset: Option<Count> = None, pointer: Option<String> = None) {
+        let offset = Count::given(offset, "offset")?;
         let code = find(RepairCode::ALL, RepairCode::as_str, code)?;
         Ok(Self(turn::Repair { code, offset, pointer, message: message.to_owned().into() }))
     }
@@ -124,9 +127,16 @@ record! {
 
 record! {
     Usage(turn::Usage) as "Usage";
-    new(input_tokens: Option<u64> = None, output_tokens: Option<u64> = None, total_tokens: Option<u64> = None,
-        reasoning_tokens: Option<u64> = None, cached_tokens: Option<u64> = None) {
-        Ok(Self(turn::Usage { input_tokens, output_tokens, total_tokens, reasoning_tokens, cached_tokens }))
+    new(input_tokens: Option<Count> = None, output_tokens: Option<Count> = None, total_tokens: Option<Count> = None,
+        reasoning_tokens: Option<Count> = None, cached_tokens: Option<Count> = None) {
+        let tokens = |count, name| Count::given(count, name).map(|count| count.map(|count| count as u64));
+        Ok(Self(turn::Usage {
+            input_tokens: tokens(input_tokens, "input_tokens")?,
+            output_tokens: tokens(output_tokens, "output_tokens")?,
+            total_tokens: tokens(total_tokens, "total_tokens")?,
+            reasoning_tokens: tokens(reasoning_tokens, "reasoning_tokens")?,
+            cached_tokens: tokens(cached_tokens, "cached_tokens")?,
+        }))
     }
     input_tokens -> Option<u64> { |this| this.input_tokens }
     output_tokens -> Option<u64> { |this| this.output_tokens }

@@ -4,6 +4,7 @@ use super::convert::{from_py, json_to_py, to_py, type_name};
 use super::dialect::Spoken;
 use super::guard::guard;
 use super::plain::PlainDicts;
+use super::policy::Count;
 use super::report::{hash, repr_of};
 use super::served::Served;
 use super::source::{self, JsonText, Source};
@@ -33,7 +34,7 @@ fn target(provider: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Targe
             "strict" => target.strict = value.extract()?,
             "describe" => target.describe = value.extract()?,
             "model" => target.model = value.extract()?,
-            "budget" => target.budget = value.extract()?,
+            "budget" => target.budget = Count::given(value.extract()?, "budget")?,
             "schema" => target.gemini_schema = gemini_schema(&value.extract::<String>()?)?,
             other => {
                 let message =
