@@ -70,7 +70,6 @@ _IssueCode: TypeAlias = Literal[
     "repeated_call",
     "limit_reached",
     "reclassified",
-    "special_token",
     "invalid_utf8",
     "provider_field",
     "unknown_event",
@@ -222,16 +221,16 @@ class Policy:
     """The choices that reasonable people make differently, each with a safe default.
 
     Args:
-        fences: When a Markdown fence holds calls: ``"calls"``, its whole body is calls; ``"last"``, moreover only white
-            space follows it; ``"ignore"``, never.
-        reasoning: What becomes of calls inside reasoning: ``"if_unclosed"``, they count only if the reasoning never
-            closes; ``"ignore"``, they stay reasoning; ``"run"``, they count.
-        unknown_tools: What becomes of a call that names no offered tool: ``"flag"``, its status is ``unknown_tool``;
-            ``"text"``, it stays text; ``"allow"``, it is a call like any other.
-        max_calls: Calls beyond this many stay text.
-        max_depth: Arguments nested deeper than this are malformed. At most 128.
-        max_arguments_bytes: Arguments longer than this are malformed.
-        max_markup_bytes: The head of a call (name, attributes, keys) longer than this is text.
+        fences: When a Markdown fence holds calls: ``"calls"``, the default, where its whole body is calls, to offered tools or
+            in an envelope with ``tool_calls``; ``"last"``, moreover only white space follows it; ``"ignore"``, never.
+        reasoning: What becomes of calls inside reasoning: ``"if_unclosed"``, the default, they count only if the reasoning
+            never closes; ``"ignore"``, they stay reasoning; ``"run"``, they count.
+        unknown_tools: What becomes of a call that names no offered tool: ``"flag"``, the default, its status is
+            ``unknown_tool``; ``"text"``, it stays text; ``"allow"``, it is a call like any other.
+        max_calls: Calls beyond this many stay text: 128.
+        max_depth: Arguments nested deeper than this are malformed: 128, which is also the most.
+        max_arguments_bytes: Arguments longer than this are malformed: 16 MiB.
+        max_markup_bytes: The head of a call (name, attributes, keys) longer than this is text: 4,096.
 
     Raises:
         BadOptionError: A value is not one of these.
@@ -304,9 +303,11 @@ class ToolCall:
     def arguments(self) -> dict[str, Any]:
         """The arguments as Python objects, made at the first look and the same object at every later one.
 
-        Integers of any size are exact; a number that no float holds (``1e999``) is a :class:`decimal.Decimal`. Of a malformed call they are what could be read, ``{}`` where that is no object (the
-        text is in ``arguments_json``), and of an incomplete one what is certain. Only an invalid call may have something
-        else than a dict: the list or text that stands where its arguments should be.
+        Integers of any size are exact. A number that no float holds (``1e999``) is a :class:`decimal.Decimal`, and so is an
+        integer of over 4,300 digits, which Python's own ``int`` does not read; ``json.dumps`` takes neither without
+        ``default=str``, and ``arguments_json`` has both as they were written. Of a malformed call they are what could be
+        read, ``{}`` where that is no object (the text is in ``arguments_json``), and of an incomplete one what is certain.
+        Only an invalid call may have something else than a dict: the list or text that stands where its arguments should be.
         """
     @property
     def arguments_json(self) -> str:
@@ -342,7 +343,7 @@ class ToolCall:
             None for a call that may run.
         """
     def to_dict(self) -> dict[str, Any]:
-        """The call as a dict that ``json.dumps`` takes, numbers that are ``Decimal`` aside."""
+        """The call as a dict that ``json.dumps`` takes, numbers that are ``Decimal`` aside (``default=str`` takes them)."""
     def to_openai(self) -> dict[str, Any]:
         """The call as an entry of OpenAI's ``tool_calls``, under the name that OpenAI was told."""
     def __copy__(self) -> Self: ...
@@ -411,13 +412,22 @@ class Turn:
     def to_message(self, provider: str = "openai") -> Any:
         """The turn as an assistant message of ``provider``: see :func:`assistant_message`, which takes ``"text"`` as well."""
     def to_anthropic(self) -> dict[str, Any]:
-        """The turn as an assistant message of Anthropic's Messages."""
+        """The turn as an assistant message of Anthropic's Messages; ``{}`` where there is nothing to send.
+
+        Numbers that no float holds are :class:`decimal.Decimal`, as in ``ToolCall.arguments``.
+        """
     def to_gemini(self) -> dict[str, Any]:
-        """The turn as a content of Gemini's ``contents``."""
+        """The turn as a content of Gemini's ``contents``; ``{}`` where there is nothing to send.
+
+        Numbers that no float holds are :class:`decimal.Decimal`, as in ``ToolCall.arguments``.
+        """
     def to_envelope(self) -> dict[str, Any]:
-        """The envelope ``{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}``, runnable calls only."""
+        """The envelope ``{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}``, runnable calls only.
+
+        ``json.dumps`` takes it, numbers that are ``Decimal`` aside (``default=str`` takes them).
+        """
     def to_dict(self) -> dict[str, Any]:
-        """The whole turn as a dict that ``json.dumps`` takes."""
+        """The whole turn as a dict that ``json.dumps`` takes, numbers that are ``Decimal`` aside (``default=str`` takes them)."""
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
     def __hash__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -476,7 +486,7 @@ class Event:
     def issue(self) -> Issue | None:
         """What was observed."""
     def to_dict(self) -> dict[str, Any]:
-        """The kind and the attributes that are set, as a dict that ``json.dumps`` takes."""
+        """The kind and the attributes that are set, as a dict that ``json.dumps`` takes, numbers that are ``Decimal`` aside."""
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]: ...
     def __hash__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -558,6 +568,8 @@ class ToolSet:
     method returns is your own, to add to, filter and reorder. The declarations in it are the same each time: copy one
     (``copy.deepcopy``) before you change it. ``to_json`` is made once and handed out again.
 
+    ``tools[name]`` is the tool of exactly that name, or a KeyError; ``resolve`` sees through other spellings.
+
     Fields of one provider (``cache_control``) go back to that one; for others, ``losses`` lists them. A tool whose
     declaration says ``strict: true`` is written strictly where the provider has a strict mode.
     """
@@ -615,6 +627,8 @@ class ToolSet:
 
         Raises:
             UnknownProviderError: No provider is called so.
+            BadOptionError: There is no such ``schema``, or the ``budget`` is negative.
+            TypeError: No option is called so.
         """
     def to_json(self, provider: str, **options: Any) -> bytes:
         """The same as JSON text."""
@@ -735,7 +749,8 @@ class Dialect:
     def __eq__(self, other: object, /) -> bool: ...
 
 def dialects(name: str | None = None) -> list[Dialect]:
-    """The catalogue, in the order of precedence; or only the dialect that ``name`` means, as ``dialect=`` takes it.
+    """The catalogue, in the order of precedence; or only the dialect that ``name`` means, as ``dialect=`` takes it. So
+    ``"auto"`` means all.
 
     Raises:
         UnknownDialectError: No dialect is called so.
@@ -755,8 +770,8 @@ def extract(
         text: What the model wrote.
         tools: The tools it was offered: names and schemas are enough. With them, calls without any marker are found
             wherever calls stand, names are resolved, and bare text becomes what the schema expects. Without them such
-            a call is one only if it is all of the answer, or a list in Python's form that is a paragraph. ``[]``
-            offers none: every call is ``unknown_tool``.
+            a call is one only if it is JSON that is all of the answer, an envelope with ``tool_calls`` in a fence, or a
+            list in Python's form that is a paragraph. ``[]`` offers none: every call is ``unknown_tool``.
         dialect: ``"auto"``, a dialect's name, the name a server gives its parser, a model's id, or a Dialect.
         starts_in: ``"reasoning"`` where the prompt has already opened the reasoning block.
         policy: A Policy, or a dict of its options.
@@ -873,7 +888,7 @@ class Explanation:
     def hint(self) -> str:
         """What may be said where nothing was found and nothing looked like a call; else empty."""
     def to_dict(self) -> dict[str, Any]:
-        """The whole explanation as a dict that ``json.dumps`` takes."""
+        """The whole explanation as a dict that ``json.dumps`` takes, numbers that are ``Decimal`` aside."""
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
     def __hash__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -968,6 +983,9 @@ def normalize(
     Raises:
         ProviderError: There is no answer: an error body without a call in it, HTML, nothing at all.
         UnknownProviderError: No provider of that name.
+        UnknownDialectError: No dialect, parser or model of that name is known.
+        BadToolError: No entry of ``tools`` can be read as a tool.
+        BadOptionError: An option's value is not one of those it may have.
 
     >>> import toolglot
     >>> call = {"id": "call_1", "type": "function", "function": {"name": "ping", "arguments": ""}}
@@ -986,11 +1004,16 @@ def normalize_choices(
     starts_in: _StartsIn | None = "content",
     policy: Policy | dict[str, Any] | None = None,
 ) -> list[Turn]:
-    """Read every choice of a response (``n > 1``); the options are those of :func:`normalize`."""
+    """Read every choice of a response (``n > 1``); the options and errors are those of :func:`normalize`."""
 
 @final
 class StreamNormalizer:
     """Reads any provider's stream. The options are those of :func:`normalize`.
+
+    Raises:
+        UnknownProviderError: No provider of that name.
+        UnknownDialectError: No dialect, parser or model of that name is known.
+        BadOptionError: An option's value is not one of those it may have.
 
     >>> import toolglot
     >>> stream = toolglot.StreamNormalizer("openai")
@@ -1057,6 +1080,14 @@ def assistant_message(
     content in the form that ``dialect``'s prompt shows; the default is that of :meth:`ToolSet.to_prompt`, plain JSON. For
     Bedrock, what boto3 encodes (media, ``redactedContent``) is bytes, here and wherever messages are written.
 
+    A turn that says nothing (no text, and no call that can go back) is ``{}`` for Anthropic, Gemini and Bedrock, and ``[]``
+    for Responses: providers refuse an empty message, so do not append it.
+
+    Raises:
+        UnknownProviderError: No provider of that name.
+        UnknownDialectError: No dialect is called so.
+        BadOptionError: ``dialect`` is given for another provider than ``"text"``.
+
     >>> import toolglot
     >>> turn = toolglot.Turn("Let me see.", [toolglot.ToolCall("ls", {"path": "/"})])
     >>> toolglot.assistant_message(turn, provider="text", dialect="mistral")["content"]
@@ -1085,7 +1116,8 @@ def format_tool_result(
         provider: A provider, or ``"text"`` for a model without native tools.
         dialect: How a result is spelt as text; as in :meth:`ToolSet.to_prompt`, ``"auto"``, the default, is the form for
             plain JSON.
-        max_chars: Longer text is cut in the middle, with a mark; None: never.
+        max_chars: Longer text is cut in the middle to this many characters of its own, and a mark that says so stands
+            between them; None: never.
         harden: Break up the markers of chat templates and dialects, so that a result can forge neither a turn nor a
             call; in text mode, what spells a call without markers stands as a JSON string. The default is True for
             ``provider="text"`` and False for all others.
@@ -1093,6 +1125,12 @@ def format_tool_result(
 
     Media that would need a message of their own are named in words; :func:`format_tool_results` gives both messages. For
     Bedrock they are bytes, as boto3 takes them.
+
+    Raises:
+        BadMessageError: ``call`` is none, or an id alone where the provider needs the name.
+        UnknownProviderError: No provider of that name.
+        UnknownDialectError: No dialect is called so.
+        BadOptionError: ``max_chars`` is negative, or ``dialect`` is given for another provider than ``"text"``.
 
     >>> import toolglot
     >>> toolglot.format_tool_result("call_1", {"temp_c": 18})
@@ -1112,10 +1150,17 @@ def format_tool_results(
 
     ``results`` holds ``(call, result)``, ``(call, result, is_error)`` or dicts with these keys. Anthropic, Bedrock and
     Gemini get one message; where images cannot stand in a result they follow in a user's message.
+
+    Raises:
+        BadMessageError: An entry is none of these, or as for :func:`format_tool_result`, whose other errors it has as well.
     """
 
 def provider_id(id: str, provider: str) -> str:
-    """A call id in the provider's grammar: itself where that is allowed, else always the same one made from it."""
+    """A call id in the provider's grammar: itself where that is allowed, else always the same one made from it.
+
+    Raises:
+        UnknownProviderError: No provider of that name.
+    """
 
 def harden(text: str) -> str:
     """Text with the markers of chat templates and dialects broken up by zero-width spaces."""

@@ -92,7 +92,7 @@ codes! {
         EnvelopeMember => "envelope_member",
         /// A call drafted in closed reasoning was not taken.
         DraftInReasoning => "draft_in_reasoning",
-        /// A call shown in a fence or in inline code was not taken.
+        /// A call with markers, or a fence of calls, that is shown, spoken of, or stands beside native calls was not taken.
         QuotedCall => "quoted_call",
         /// The model wrote a tool's result itself; it was dropped.
         InventedResult => "invented_result",
@@ -104,8 +104,6 @@ codes! {
         LimitReached => "limit_reached",
         /// Reasoning was closed that was never opened; the text before it became reasoning.
         Reclassified => "reclassified",
-        /// A special token of the template was removed from the text.
-        SpecialToken => "special_token",
         /// The bytes fed were no UTF-8; U+FFFD stands for them.
         InvalidUtf8 => "invalid_utf8",
         /// A field of a provider's response was missing, of the wrong type or contradicts another.
