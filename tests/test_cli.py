@@ -121,6 +121,13 @@ def test_errors(
     assert said.out == ""
 
 
+def test_auto_means_the_list_of_all(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["dialects"]) == 0
+    listed = capsys.readouterr().out
+    assert main(["dialects", "auto"]) == 0
+    assert capsys.readouterr().out == listed
+
+
 def test_dialects(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["dialects"]) == 0
     out = capsys.readouterr().out

@@ -535,3 +535,75 @@ def test_answers_stay_with_their_choices() -> None:
 def test_a_mode_that_is_none_is_refused() -> None:
     with pytest.raises(toolglot.BadOptionError, match="native"):
         transform_request({"messages": []}, mode="Native")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("request_body", [REQUEST, {"messages": REQUEST["messages"], "stream": True}])
+def test_done_alone_is_no_answer(request_body: Any) -> None:
+    for pieces in ([DONE], [b": ping\n\n", DONE], []):
+        out = run(pieces, request_body)
+        assert DONE not in out
+        assert b"backend_disconnected" in out
+
+
+@pytest.mark.parametrize("tools", [None, []])
+@pytest.mark.parametrize(
+    ("choice", "refused"),
+    [
+        ("banana", True),
+        ({"type": "function", "function": {"name": "zzz"}}, True),
+        (None, False),
+        ("auto", False),
+        ("none", False),
+    ],
+)
+def test_a_choice_of_tools_that_are_not_there(tools: Any, choice: Any, refused: bool) -> None:
+    request = {"messages": REQUEST["messages"], "tools": tools, "tool_choice": choice}
+    expected = pytest.raises(RequestError, match="tool_choice") if refused else contextlib.nullcontext()
+    with expected:
+        validate_request(request)
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {},
+        {"message": None},
+        {"message": "x"},
+        {"error": {"message": "no"}},
+        {"finish_reason": "error", "message": {"role": "assistant", "content": ""}},
+    ],
+)
+def test_a_choice_without_an_answer_is_an_error(choice: Any) -> None:
+    whole = {"message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}
+    with pytest.raises(toolglot.ProviderError, match=r"choices\[1\]"):
+        transform_response_with_tools({"choices": [whole, choice]}, REQUEST)
+
+
+def test_a_choice_that_broke_off_keeps_what_it_has() -> None:
+    choice = {"finish_reason": "error", "message": {"role": "assistant", "content": "Hi"}}
+    (read,) = transform_response_with_tools({"choices": [choice]}, REQUEST)["choices"]
+    assert read["message"]["content"] == "Hi"
+    empty = {"finish_reason": "stop", "message": {"role": "assistant", "content": None}}
+    assert transform_response_with_tools({"choices": [empty]}, REQUEST)["choices"][0]["finish_reason"] == "stop"
+
+
+def test_two_tools_under_one_id() -> None:
+    tools = [{"type": "function", "function": {"name": name}} for name in ("read", "delete")]
+    said = [
+        {
+            "index": 0,
+            "id": "call_0",
+            "type": "function",
+            "function": {"name": tool["function"]["name"], "arguments": "{}"},
+        }
+        for tool in tools
+    ]
+    request = {**REQUEST, "tools": tools}
+    out = run([event(tool_calls=[call]) for call in said] + [event("tool_calls"), DONE], request)
+    assert b'"read"' in out
+    assert b'"delete"' in out
+    message = {"role": "assistant", "content": None, "tool_calls": said}
+    answer = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    calls = transform_response_with_tools(answer, request)["choices"][0]["message"]["tool_calls"]
+    assert [call["function"]["name"] for call in calls] == ["read", "delete"]
+    assert len({call["id"] for call in calls}) == 2

@@ -452,3 +452,20 @@ def test_a_time_out_of_the_tool_itself_says_what_it_said() -> None:
 
     (outcome,) = asyncio.run(service.execute_native_tool_calls(fails))
     assert outcome.error == "the database cannot be reached"
+
+
+def test_a_registry_says_which_entry_is_no_tool() -> None:
+    good = {"server": "files", "definition": {"description": "Read", "parameters": SCHEMA}, "enabled": True}
+    for bad in ({"server": "files", "enabled": True}, None, [], "read"):
+        with pytest.raises(toolglot.BadToolError) as caught:
+            ToolCalling({"good": good, "bad": bad})
+        assert caught.value.place == "bad"
+    assert [tool.name for tool in ToolCalling({"good": good, "off": {"enabled": False}}).tool_set] == ["good"]
+
+
+def test_a_registry_of_plain_declarations() -> None:
+    service = ToolCalling({"read": {"description": "Read", "parameters": SCHEMA}})
+    (tool,) = service.tool_set
+    assert (tool.name, tool.description, tool.schema) == ("read", "Read", SCHEMA)
+    by_server = ToolCalling({"files": [{"name": "read"}], "web": [{"name": "read"}]})
+    assert [tool.name for tool in by_server.tool_set] == ["files:read", "web:read"]

@@ -13,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict
 
+from toolglot.errors import ProviderError
 from toolglot.router import (
     RequestError,
     error_body,
@@ -55,6 +56,7 @@ def create_app(backend: str, mode: Literal["native", "text"] = "native", dialect
 
     @app.exception_handler(httpx.HTTPError)
     @app.exception_handler(json.JSONDecodeError)
+    @app.exception_handler(ProviderError)
     async def unreachable(_: Any, error: Exception) -> JSONResponse:
         return JSONResponse(error_body("The backend does not answer.", type="server_error"), status_code=502)
 

@@ -50,7 +50,8 @@ def stream_with_tool_detection(
 
     Content leaves with the chunk that brought it, argument pieces as well; held back is only what may still become a
     marker. Native calls pass through one reader too, so that broken ids and indexes come out right. Where a model
-    makes the same call natively and in text, the client gets it once. One that asked with ``functions`` gets the first
+    makes the same call natively and in text, the client gets it once; other calls in text stay calls where native ones
+    follow, as they have left by then (of a whole response :func:`transform_response_with_tools` takes native ones alone). One that asked with ``functions`` gets the first
     call as ``function_call``, the only one that it can read.
 
     Args:
@@ -69,8 +70,10 @@ def stream_with_tool_detection(
         BadToolError: None of the request's tools is one.
         BadOptionError: An option's value is not one of those it may have.
 
-    These are the caller's mistakes, and raised at once. What goes wrong has a defined outcome. The backend dies, or ends without a ``finish_reason``: the text so far, then
-    an error event, and neither a ``finish_reason`` nor ``[DONE]``. A line that is no JSON is left out. A call that was
+    These are the caller's mistakes, and raised at once.
+
+    What goes wrong has a defined outcome. The backend dies, or
+    ends without an answer or without a ``finish_reason``, with ``[DONE]`` or not: the text so far, then an error event, and neither a ``finish_reason`` nor ``[DONE]``. A line that is no JSON is left out. A call that was
     cut off ends with ``finish_reason`` ``"length"``. The client goes away: the backend's stream is closed. The text of
     exceptions goes to the log ``toolglot.router``, never to the client. Reasoning that closes and was never opened:
     what the client has of it as content cannot be taken back and stays that, and the log says what to do about it
@@ -253,8 +256,8 @@ class _Stream:
 
     def _end(self, out: list[bytes]) -> None:
         """The backend says that nothing follows."""
-        if not all(state.finished for state in self._choices.values()):
-            # Whether the answer is whole, nobody said.
+        if not self._choices or not all(state.finished for state in self._choices.values()):
+            # Whether the answer is whole, nobody said; or there is none.
             self._broken_off(out)
             return
         self.over = True
@@ -275,10 +278,7 @@ class _Stream:
         if not self.over:
             self._joined(out)
         if not self.over:
-            if self._choices:
-                self._end(out)
-            else:
-                self._broken_off(out)
+            self._end(out)
         return b"".join(out)
 
     def fail(self, message: str, code: str) -> bytes:

@@ -468,7 +468,7 @@ def run_dialects(arguments: argparse.Namespace, out: TextIO) -> int:
     width = max((len(row.name) for row in rows), default=0)
     for row in rows:
         print(f"{row.name:{width}}  {row.about}", file=out)
-        if arguments.name is None:
+        if len(rows) > 1:
             first = next((line for line in row.example.split("\n") if line.strip()), "")
             print(f"{'':{width}}  {first if len(first) <= 100 else first[:97] + '...'}", file=out)
             continue

@@ -61,8 +61,11 @@ def openai_tool_calls_to_mcp(tool_calls: Iterable[Any], tools: Iterable[Any] | N
 
     Args:
         tool_calls: Dicts or objects of the SDK.
-        tools: The tools that were offered. With them names get their MCP spelling back and arguments are coerced;
-            calls that must not run (an unknown name, arguments that do not fit) are left out, as those without a name are.
+        tools: The tools that were offered. With them names get their MCP spelling back and arguments are coerced, and
+            calls to others or with arguments that do not fit are left out.
+
+    Calls without a name, and those whose arguments are cut off or cannot be read, are left out in any case; ``ToolSet.check``
+    says of each call what is wrong.
     """
     offered = None if tools is None else ToolSet(tools)
     calls = []

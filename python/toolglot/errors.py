@@ -46,7 +46,7 @@ class BadToolError(ToolglotError, ValueError):
 
 
 class BadSchemaError(ToolglotError, ValueError):
-    """A tool's JSON Schema cannot be read or converted."""
+    """A tool's JSON Schema has a part that means nothing. It is in ``ToolSet.problems``; the tool is offered all the same."""
 
     code = "bad_schema"
 

@@ -84,6 +84,7 @@ def check_history(messages: Iterable[Any], provider: str = "auto") -> list[Issue
 
     Raises:
         BadMessageError: A message is none; ``place`` has its index.
+        UnknownProviderError: No provider of that name.
     """
     return _core._check_history(messages, _told(messages, provider))
 
@@ -112,6 +113,7 @@ def repair_history(
 
     Raises:
         BadMessageError: A message is none; ``place`` has its index.
+        UnknownProviderError: No provider of that name.
     """
     if isinstance(messages, Messages):
         system = messages.system if system is None else system

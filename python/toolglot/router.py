@@ -34,7 +34,7 @@ from ._chat import (
 )
 from ._core import Dialect, Policy, ToolCall, ToolSet, Turn, assistant_message, format_tool_results, normalize_choices
 from ._stream import stream_with_tool_detection
-from .errors import BadJsonError, BadOptionError, ToolglotError
+from .errors import BadJsonError, BadOptionError, ProviderError, ToolglotError
 
 __all__ = [
     "RequestError",
@@ -103,9 +103,7 @@ def _check_tools(body: dict[str, Any]) -> None:
     for field in ("tools", "functions"):
         if not isinstance(body.get(field), list | None):
             raise RequestError(f"{field} must be a list", code="invalid_tool_schema", param=field)
-    tools = declared(body)
-    if tools is None:
-        return
+    tools = declared(body) or []
     names: set[str] = set()
     listed = len(body.get("tools") or [])
     for index, tool in enumerate(tools):
@@ -385,8 +383,9 @@ def transform_response_with_tools(
     """The backend's response with every call, native or in the text, as ``tool_calls``.
 
     A call that was cut off is not in it, and the ``finish_reason`` is then ``"length"``. Calls that name no offered
-    tool or do not fit the schema are in it: the client tells the model. Reasoning in the text becomes
-    ``reasoning_content``. A response to a request without tools, and an error body, are returned as they are. A client
+    tool or do not fit the schema are in it: the client tells the model. Calls in the text count where there are no native
+    ones. Reasoning in the text becomes ``reasoning_content``. A response to a request without tools, and an error body,
+    are returned as they are: what an error's text tells of the backend is the application's to hide. A client
     that asked with ``functions`` gets the first call as ``function_call``, the only one that it can read.
 
     Args:
@@ -398,7 +397,8 @@ def transform_response_with_tools(
             Qwens). A backend that sends reasoning in a field of its own has closed it.
 
     Raises:
-        ProviderError: A choice holds no answer.
+        ProviderError: A choice holds no message, or an error and nothing before it: as an empty answer it would pass for
+            a whole one.
     """
     body, asked = as_dict(response), as_dict(request)
     tools = offered(asked)
@@ -420,11 +420,19 @@ def transform_response_with_tools(
     in_order = [{**choice, "index": place} for place, choice in said.items()]
     turns = normalize_choices({**body, "choices": in_order}, **options) if in_order else []
     for place, turn in zip(said, turns, strict=False):
+        _check_answer(choices[place], turn, place)
         choices[place] = _rewritten(choices[place], turn, used_ids(asked))
         if of_functions(asked):
             choices[place] = _of_functions(choices[place])
     body["choices"] = choices
     return body
+
+
+def _check_answer(said: Mapping[str, Any], turn: Turn, place: int) -> None:
+    if not isinstance(said.get("message"), Mapping | None) or not (said.get("message") or said.get("text")):
+        raise ProviderError("the choice holds no message", f"choices[{place}]")
+    if turn.stop_reason == "error" and not (turn.content or turn.reasoning or turn.tool_calls):
+        raise ProviderError("the choice holds an error and no answer", f"choices[{place}]")
 
 
 def _rewritten(said: Any, turn: Turn, used: set[str]) -> dict[str, Any]:

@@ -42,11 +42,14 @@ from ._core import (
     format_tool_results,
     normalize,
 )
-from .errors import BadOptionError
+from .errors import BadOptionError, BadToolError
 
 __all__ = ["ToolCalling", "ToolOutcome"]
 
 Execute: TypeAlias = Callable[[ToolCall], Any]
+
+_DECLARES = ("definition", "description", "parameters", "inputSchema", "input_schema")
+"""What says of a registry's entry that it is a tool: nothing else in it must be there."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +101,8 @@ class ToolCalling:
     As a component, make one; as a mixin, ``use_tools`` sets it up, and no ``__init__`` is needed.
 
     Each asyncio task and each thread has its own last answer, so turns that run at once in one service do not mix. Where
-    ``_call_llm`` runs in a task of its own (``asyncio.wait_for`` before Python 3.12 makes one), open the turn outside
-    of it with ``begin_turn``.
+    ``_call_llm`` runs in a task of its own (``asyncio.wait_for`` before Python 3.12 makes one), or in a thread, open the
+    turn outside of it with ``begin_turn``, which says what belongs to it.
 
     Args:
         tools: See ``use_tools``, which takes the same options.
@@ -134,7 +137,8 @@ class ToolCalling:
         """Say which tools there are and who is asked.
 
         Args:
-            tools: A ToolSet, whatever makes one, or an MCP registry: ``{name: {"server", "definition", "enabled"}}``.
+            tools: A ToolSet, whatever makes one, or an MCP registry: ``{name: {"server", "definition", "enabled"}}``, where
+                the definition is a tool as MCP lists it, or its description and parameters; disabled ones are left out.
             provider: Whose API is called.
             mode: ``"text"`` for models without native tools: the tools go into the prompt (``with_tool_prompt``), and
                 results into text.
@@ -147,6 +151,7 @@ class ToolCalling:
 
         Raises:
             BadOptionError: An option's value is not one of those it may have.
+            BadToolError: Nothing given is a tool; or an entry of a registry has no definition, and ``place`` names it.
             UnknownProviderError: No provider is called so.
             UnknownDialectError: No dialect, parser or model of that name is known.
             BadDialectError: In text mode, the dialect does not show how a call is written: it lacks an example.
@@ -187,7 +192,12 @@ class ToolCalling:
     # -- what the model answered --
 
     def begin_turn(self) -> None:
-        """Forget the last answer. What is observed from here on, in this task or one that it starts, belongs here."""
+        """Forget the last answer. What is observed from here on, in this task or one that it starts, belongs here.
+
+        So does what is observed in a thread that has this task's context: ``asyncio.to_thread`` carries it along, but
+        ``loop.run_in_executor`` and a bare ``threading.Thread`` do not. There, call the model in the thread and ``observe``
+        what it answers outside.
+        """
         self._settings.current.set(_Exchange())
 
     @overload
@@ -283,7 +293,9 @@ class ToolCalling:
 
     @property
     def last_stop_reason(self) -> str | None:
-        """Why the model stopped, in one spelling for all providers; ``"tool_calls"`` if there are calls."""
+        """Why the model stopped, in one spelling for all providers; ``"tool_calls"`` if there are calls, also those that
+        must not run, and ``"length"`` if the last of them is cut off. :meth:`has_pending_tool_calls` is what to loop on.
+        """
         turn = self.last_turn
         return turn.stop_reason if turn is not None else None
 
@@ -304,7 +316,8 @@ class ToolCalling:
 
         Args:
             execute: Takes a ToolCall and returns the result: a coroutine function, or a function, which runs in a
-                thread. What it raises becomes an error result.
+                thread. What it raises becomes an error result, and so is a result that says so as MCP's do
+                (``isError``, ``is_error``). Which server has the tool is ``tool_set[call.name].server``.
 
         A call that is not runnable is never executed: its outcome says what was wrong, for the model. Calls that have
         an outcome are not executed again.
@@ -571,8 +584,15 @@ async def _run(execute: Execute, call: ToolCall) -> Any:
 def _tool_set(tools: Any) -> ToolSet:
     if isinstance(tools, ToolSet):
         return tools
-    if isinstance(tools, Mapping) and all(
-        isinstance(entry, Mapping) and "definition" in entry for entry in tools.values()
-    ):
-        return ToolSet([{"name": name, **entry} for name, entry in tools.items()])
-    return ToolSet(tools)
+    if not isinstance(tools, Mapping) or not any(isinstance(entry, Mapping) for entry in tools.values()):
+        return ToolSet(tools)
+    for name, entry in tools.items():
+        declared = isinstance(entry, Mapping) and (
+            entry.get("enabled") is False or any(key in entry for key in _DECLARES)
+        )
+        if not declared:
+            message = (
+                "an entry of a registry is {server, definition, enabled}, or a tool; without names, tools are a list"
+            )
+            raise BadToolError(message, str(name))
+    return ToolSet([{"name": name, **entry} for name, entry in tools.items()])
