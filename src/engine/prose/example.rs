@@ -2,6 +2,7 @@
 use super::announced::{only_mentions, refuses};
 use super::coded::labels_call;
 use super::flow::name_before;
+use super::heading::{announces_example, is_item_of_examples, is_of_report, is_under_examples};
 use super::runaway::is_one_of;
 use crate::engine::reader::{blank, floor};
 use crate::engine::{Engine, Reader, Without};
@@ -51,7 +52,7 @@ const SAYS_UNPARTED: [&str; 11] =
     ["例如", "比如", "示例", "举例", "舉例", "例子", "範例", "たとえば", "例えば", "예를 들어", "예시"];
 
 /// What says so as a heading of its own: in a sentence some of these words are of a file, or say where.
-const HEADINGS: [&str; 22] = [
+pub(super) const HEADINGS: [&str; 22] = [
     "usage",
     "syntax",
     "signature",
@@ -75,9 +76,6 @@ const HEADINGS: [&str; 22] = [
     "örneğin",
     "ví dụ",
 ];
-
-/// What else stands in a heading that announces one.
-const OF_EXAMPLES: [&str; 10] = ["request", "response", "call", "calls", "output", "tool", "of", "a", "an", "the"];
 
 /// What every directive of reStructuredText begins with.
 const DIRECTIVE: &[u8] = b".. ";
@@ -220,8 +218,10 @@ impl Examples {
         let line_break = self.line_break.find_last(bytes, from, end, |text| memchr::memrchr(b'\n', text));
         let line = line_break.map_or(0, |i| i + 1 - from);
         let Some(label) = before.trim_end_matches(['*', '_', ' ']).strip_suffix([':', '：']) else {
-            return before.get(line..).is_some_and(is_heading_of_example);
+            return before.get(line..).is_some_and(announces_example) || is_under_examples(before);
         };
+        // Two of them begin a literal block of reStructuredText.
+        let label = label.strip_suffix(':').unwrap_or(label);
         let end = from + label.len();
         let ends =
             |text: &[u8]| memchr::memrchr3(b'.', b'!', b'?', text).max(memchr::memrchr(STOP.as_bytes()[0], text));
@@ -231,7 +231,7 @@ impl Examples {
         let sentence = label.get(start..).unwrap_or_default();
         let heading = sentence.trim_matches(|c: char| !c.is_alphanumeric());
         self.refused = refuses(sentence);
-        if self.refused || is_one_of(heading, &HEADINGS) {
+        if self.refused || is_one_of(heading, &HEADINGS) || is_of_report(heading) {
             return true;
         }
         let whole = from + start..end;
@@ -243,18 +243,11 @@ impl Examples {
         if !says {
             self.silent = self.silent.and(start, end);
         }
-        says && announces(cx.part(&whole))
+        if says && announces(cx.part(&whole)) {
+            return true;
+        }
+        is_item_of_examples(label, self.last.and_then(|last| last.checked_sub(from)))
     }
-}
-
-/// The `line` is a heading, by its signs or as all of it is bold, or a comment, and announces an example.
-fn is_heading_of_example(line: &str) -> bool {
-    let line = line.trim_matches(blank);
-    let comment = || COMMENTS.iter().find_map(|sign| line.strip_prefix(sign)).map(|text| text.trim_end_matches("-->"));
-    let heading = line.strip_prefix("**").and_then(|line| line.strip_suffix("**")).or_else(comment);
-    let Some(words) = heading.map(|heading| heading.trim_matches(['#', '*', '/', ' '])) else { return false };
-    let says = |word: &str| is_one_of(word, &HEADINGS) || says_example(word, false);
-    words.split(' ').all(|word| says(word) || is_one_of(word, &OF_EXAMPLES)) && words.split(' ').any(says)
 }
 
 /// The `text` ends in a line that announces what follows it, and is no member of an object.
@@ -276,11 +269,14 @@ pub(super) fn has_blank_line(text: &str) -> bool {
 fn in_source(cx: &Reader<'_>, at: usize, taken: usize) -> bool {
     let before = cx.before(at, NEAR);
     let item = cx.slice(taken.max(at - before.len()), at);
-    is_item(cx, item.trim_end()) || is_assigned(item) || in_directive(before) || in_message(item)
+    is_item(cx, item.trim_end())
+        || is_assigned(item)
+        || in_directive(before)
+        || in_message(item)
 }
 
 /// What begins a line of comment, in most languages.
-const COMMENTS: [&str; 5] = ["#", "//", "/*", "<!--", "--"];
+pub(super) const COMMENTS: [&str; 5] = ["#", "//", "/*", "<!--", "--"];
 
 /// What gives a list to its caller.
 const RETURNS: [&str; 2] = ["return", "yield"];
@@ -445,7 +441,7 @@ fn indent(line: &str) -> usize {
 const STOP: &str = "。";
 
 /// Where the last sentence of the `line` begins, behind another.
-fn last_sentence(line: &str) -> Option<usize> {
+pub(super) fn last_sentence(line: &str) -> Option<usize> {
     let ends = memchr::memrchr3_iter(b'.', b'!', b'?', line.as_bytes());
     let parted = ends.map(|i| i + 1).find(|end| line.as_bytes().get(*end) == Some(&b' ')).map(|end| end + 1);
     // By its first byte, as most lines have none: that is looked for at the processor's full width.
@@ -458,12 +454,12 @@ fn last_sentence(line: &str) -> Option<usize> {
 }
 
 /// A word in the sentence, or in the rest of one that `goes_on` here, says that an example follows.
-fn says_example(sentence: &str, goes_on: bool) -> bool {
+pub(super) fn says_example(sentence: &str, goes_on: bool) -> bool {
     said(sentence, goes_on, |_, _| true)
 }
 
 /// As [`says_example`], of a whole sentence, and whoever writes it does nothing with the example.
-fn announces(sentence: &str) -> bool {
+pub(super) fn announces(sentence: &str) -> bool {
     said(sentence, false, |sentence, word| !only_mentions(sentence, word.start, word.end))
 }
 

@@ -12,6 +12,7 @@ pub(super) mod element;
 pub(super) mod example;
 pub(super) mod flow;
 pub(super) mod given;
+pub(super) mod heading;
 pub(super) mod inline;
 pub(super) mod invented;
 pub(super) mod leftover;

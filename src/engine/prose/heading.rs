@@ -1,0 +1,147 @@
+//! Headings, and items of lists, that announce examples: by themselves, or by what they stand under.
+use super::example::{COMMENTS, HEADINGS, announces, last_sentence, says_example};
+use super::runaway::is_one_of;
+use crate::engine::reader::blank;
+
+/// What else stands in a heading that announces one.
+const OF_EXAMPLES: [&str; 19] = [
+    "request", "response", "call", "calls", "output", "tool", "of", "a", "an", "the", "use", "more", "some", "another",
+    "simple", "basic", "full", "complete", "usage",
+];
+
+/// What a report of a bug has as headings: what stands below was seen, or was to be.
+const REPORTS: [&str; 19] = [
+    "expected",
+    "actual",
+    "got",
+    "expected behavior",
+    "expected behaviour",
+    "actual behavior",
+    "actual behaviour",
+    "current behavior",
+    "current behaviour",
+    "observed behavior",
+    "observed behaviour",
+    "expected output",
+    "actual output",
+    "expected result",
+    "expected results",
+    "actual result",
+    "actual results",
+    "expected response",
+    "actual response",
+];
+
+/// A heading has no longer words before its title.
+const LONGEST_LABEL: usize = 64;
+
+/// What parts a heading from its title, besides a colon.
+const DASHES: [&str; 3] = [" - ", " – ", " — "];
+
+/// What ends a sentence that goes on with another.
+const SENTENCES: [&str; 3] = [". ", "! ", "? "];
+
+/// What is written in bold stands lower than all headings with signs.
+const BOLD: usize = 7;
+
+/// The words are a heading of a bug's report.
+pub(super) fn is_of_report(words: &str) -> bool {
+    is_one_of(words, &REPORTS)
+}
+
+/// The `line` is a heading, by its signs or as all of it is bold, or a comment, and announces an example. It may have a number and a
+/// title: then it is one without signs as well (`Example 1: The weather in Oslo`).
+pub(super) fn announces_example(line: &str) -> bool {
+    let line = line.trim_matches(blank);
+    let comment = || COMMENTS.iter().find_map(|sign| line.strip_prefix(sign)).map(|text| text.trim_end_matches("-->"));
+    let marked = bold(line).or_else(comment);
+    let text = marked.unwrap_or(line).trim_matches(['#', '*', '/', ' ']);
+    let colon = text.split_once([':', '：']);
+    let dash = || DASHES.iter().filter(|_| marked.is_some()).find_map(|dash| text.split_once(dash));
+    let titled = colon.or_else(dash);
+    let label = titled.map_or(text, |(label, _)| label);
+    // Of one without signs the title is no paragraph.
+    let is_title = |(_, title): (&str, &str)| !SENTENCES.iter().any(|end| title.contains(end));
+    if label.len() > LONGEST_LABEL || marked.is_none() && !titled.is_some_and(is_title) {
+        return false;
+    }
+    let words = || label.split([' ', '*']).filter(|word| !word.is_empty());
+    let heads = |word: &str| marked.is_some() && titled.is_none() && is_one_of(word, &HEADINGS);
+    let says = |word: &str| heads(word) || says_example(word, false);
+    words().all(|word| is_number(word) || is_one_of(word, &OF_EXAMPLES) || says(word)) && words().any(says)
+        || marked.is_some() && is_of_report(text)
+}
+
+/// What stands between the stars of a `line` that is all bold.
+fn bold(line: &str) -> Option<&str> {
+    line.strip_prefix("**").and_then(|line| line.strip_suffix("**"))
+}
+
+/// The `word` says which of several examples it is: `1`, `#2`, `B`.
+fn is_number(word: &str) -> bool {
+    let number = word.trim_matches(['#', '(', ')', '.']);
+    let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    digits || matches!(number.as_bytes(), [letter] if letter.is_ascii_uppercase())
+}
+
+/// How far down the heading stands that the `line` is, if it is one.
+fn level(line: &str) -> Option<usize> {
+    let line = line.trim_matches(blank);
+    let signs = line.bytes().take_while(|byte| *byte == b'#').count();
+    if signs > 0 && signs < BOLD && line.as_bytes().get(signs) == Some(&b' ') {
+        return Some(signs);
+    }
+    bold(line).map(|_| BOLD)
+}
+
+/// The `text` ends in a heading that stands under one that announces examples.
+pub(super) fn is_under_examples(text: &str) -> bool {
+    let mut lines = text.rsplit('\n');
+    let Some(mut lowest) = lines.next().and_then(level) else { return false };
+    for line in lines {
+        let Some(above) = level(line).filter(|above| *above < lowest) else { continue };
+        if announces_example(line) {
+            return true;
+        }
+        lowest = above;
+    }
+    false
+}
+
+/// The number of the item that the `line` is in a list, and 0 if that has none.
+fn item(line: &str) -> Option<usize> {
+    let line = line.trim_matches(blank);
+    if ["- ", "* ", "• "].iter().any(|sign| line.starts_with(sign)) {
+        return Some(0);
+    }
+    let (number, rest) = line.split_once(['.', ')'])?;
+    if rest.starts_with(' ') { number.parse::<u16>().ok().map(usize::from) } else { None }
+}
+
+/// The `text` ends in an item of a list of examples: it is the first one below what announces them, or the next one behind an item
+/// below which the `last` example stands.
+pub(super) fn is_item_of_examples(text: &str, last: Option<usize>) -> bool {
+    let (mut rest, line) = text.rsplit_once('\n').unwrap_or(("", text));
+    let Some(number) = item(line) else { return false };
+    let above = rest.trim_ascii_end();
+    if number <= 1 && above.rsplit('\n').next().is_some_and(announces_list) {
+        return true;
+    }
+    let Some(last) = last else { return false };
+    while let Some((above, line)) = rest.rsplit_once('\n') {
+        if item(line).is_some_and(|before| number == 0 && before == 0 || before + 1 == number) {
+            return last > above.len();
+        }
+        rest = above;
+    }
+    false
+}
+
+/// The `line` announces examples: a sentence that ends in a colon, or a heading.
+fn announces_list(line: &str) -> bool {
+    let Some(label) = line.trim_end_matches(['*', '_', ' ']).strip_suffix([':', '：']) else {
+        return announces_example(line);
+    };
+    let sentence = last_sentence(label).and_then(|start| label.get(start..)).unwrap_or(label);
+    announces(sentence)
+}
