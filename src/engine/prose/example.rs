@@ -3,6 +3,7 @@ use super::announced::{only_mentions, refuses};
 use super::coded::labels_call;
 use super::flow::name_before;
 use super::heading::{announces_example, is_item_of_examples, is_of_report, is_under_examples};
+use super::instructed::instructs;
 use super::runaway::is_one_of;
 use crate::engine::reader::{blank, floor};
 use crate::engine::{Engine, Reader, Without};
@@ -230,7 +231,7 @@ impl Examples {
         let start = sentence.map_or(line, |i| line + i);
         let sentence = label.get(start..).unwrap_or_default();
         let heading = sentence.trim_matches(|c: char| !c.is_alphanumeric());
-        self.refused = refuses(sentence);
+        self.refused = refuses(sentence) || instructs(sentence);
         if self.refused || is_one_of(heading, &HEADINGS) || is_of_report(heading) {
             return true;
         }
@@ -390,6 +391,15 @@ const HTTP: [&str; 2] = ["HTTP/1.", "HTTP/2"];
 /// So many lines of headers are looked at.
 const MOST_HEADERS: usize = 16;
 
+/// What the line of a request begins with, whose version documentation leaves out.
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/// The `line` asks a server for something: `POST /tools/call`.
+fn is_request(line: &str) -> bool {
+    let place = |place: &str| place.starts_with(['/', 'h']) && !place.contains(' ') && place.contains('/');
+    line.split_once(' ').is_some_and(|(method, target)| METHODS.contains(&method) && place(target))
+}
+
 /// The `text` ends in the headers of a message of HTTP's, which shows one: what stands behind them was sent, or came back.
 fn in_message(text: &str) -> bool {
     let header = |line: &str| {
@@ -400,6 +410,9 @@ fn in_message(text: &str) -> bool {
     for _ in 0..MOST_HEADERS {
         let line_break = memchr::memrchr(b'\n', rest.as_bytes());
         let line = rest.get(line_break.map_or(0, |i| i + 1)..).unwrap_or_default();
+        if is_request(line) {
+            return true;
+        }
         if !header(line) {
             let behind = memchr::memrchr(b' ', line.as_bytes()).and_then(|i| line.get(i + 1..)).unwrap_or(line);
             return HTTP.iter().any(|version| line.starts_with(version) || behind.starts_with(version));

@@ -14,6 +14,7 @@ pub(super) mod flow;
 pub(super) mod given;
 pub(super) mod heading;
 pub(super) mod inline;
+pub(super) mod instructed;
 pub(super) mod invented;
 pub(super) mod leftover;
 pub(super) mod listing;

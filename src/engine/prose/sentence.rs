@@ -1,5 +1,6 @@
 //! A call that somebody writes about: the sentence, or the expression, goes on right behind it, in the same line.
 use super::clause;
+use super::instructed::describes;
 use crate::dialect::MarkersAt;
 use crate::engine::found::{Found, Piece, Value};
 use crate::engine::look::{seen, unless};
@@ -39,7 +40,8 @@ pub(crate) fn speaks_of(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pend
         look => return look.then(|()| Look::No),
     }
     let goes_on = goes_on(cx, at, start + LONGEST);
-    goes_on.or(|| wraps(cx, start, at)).or(|| is_reported(cx, start, at))
+    let told = || is_reported(cx, start, at).or(|| describes(cx, start, at));
+    goes_on.or(|| wraps(cx, start, at)).or(told)
 }
 
 /// What JSON's values are called in a schema, and Python's in a declaration.
