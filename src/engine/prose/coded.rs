@@ -100,7 +100,7 @@ fn is_member(text: &str) -> bool {
 }
 
 /// `text` begins as the line of a log: with the time, or with what says how important it is.
-fn is_logged(text: &str) -> bool {
+pub(super) fn is_logged(text: &str) -> bool {
     let text = text.trim_start_matches('[');
     let level = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     let digits = |text: &str, pattern: &str| {

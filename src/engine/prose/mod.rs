@@ -1,4 +1,5 @@
 //! Text outside calls. It flows on up to the next place where something else may begin, and that is looked at.
+pub(super) mod above;
 pub(super) mod announced;
 pub(super) mod bare;
 pub(super) mod begin;

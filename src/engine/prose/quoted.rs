@@ -1,5 +1,6 @@
 //! Examples that are quoted: what stands in a block quote, in a table's cell or in HTML's code and comments within a line is no
 //! call, and without markers nothing is in an element that shows an example, a file, a value or what a tool gave back.
+use super::above::is_shown_by_line;
 use super::echoed::Echoed;
 use super::element::{ELEMENTS, Element};
 use super::example::has_blank_line;
@@ -304,6 +305,7 @@ impl Engine {
     pub(super) fn is_shown_there(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         let line = self.before.line(cx, at).unwrap_or_default();
         // An object is no line of one.
+        let begun = self.text_begins();
         let program = |line| cx.bytes().get(at) != Some(&b'{') && in_program(cx, at, line);
         let quoted = is_quote(cx.slice(at - line.len(), at))
             || behind_inline_element(cx.slice(at - line.len(), at))
@@ -312,6 +314,7 @@ impl Engine {
             || self.in_member(cx, at)
             || program(line)
             || in_block_scalar(cx, at, line)
+            || line.trim_ascii().is_empty() && is_shown_by_line(cx, begun, at)
             || self.in_document(cx, at)
             || self.is_shown(cx, at)
             || self.behind_message(cx, at, line)

@@ -1,5 +1,6 @@
 //! A call that somebody writes about: the sentence, or the expression, goes on right behind it, in the same line.
 use super::clause;
+use super::coded::is_logged;
 use super::instructed::describes;
 use crate::dialect::MarkersAt;
 use crate::engine::found::{Found, Piece, Value};
@@ -40,7 +41,7 @@ pub(crate) fn speaks_of(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pend
         look => return look.then(|()| Look::No),
     }
     let goes_on = goes_on(cx, at, start + LONGEST);
-    let told = || is_reported(cx, start, at).or(|| describes(cx, start, at));
+    let told = || is_reported(cx, start, at).or(|| describes(cx, start, at)).or(|| is_in_log(cx, start, at));
     goes_on.or(|| wraps(cx, start, at)).or(told)
 }
 
@@ -202,6 +203,22 @@ fn is_reported(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
         (Some('('), None) if !cx.eof => Look::More,
         _ => Look::No,
     }
+}
+
+/// What begins the line of a log is no longer.
+const STAMP: usize = 24;
+
+/// The call at `start`, which ends at `at`, stands between two lines of a log. One alone may be a remark.
+fn is_in_log(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
+    let above = cx.before(start, BEHIND).strip_suffix('\n').and_then(|above| above.rsplit('\n').next());
+    if !above.is_some_and(is_logged) {
+        return Look::No;
+    }
+    let next = seen!(cx.behind_space(at, at));
+    if !cx.slice(at, next).contains('\n') {
+        return Look::No;
+    }
+    if cx.text.len() < next + STAMP && !cx.eof { Look::More } else { Look::when(is_logged(cx.ahead(next, STAMP))) }
 }
 
 /// Words that go on with a sentence in another paragraph: verbs, and what joins them to it.

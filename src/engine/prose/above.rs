@@ -1,0 +1,90 @@
+//! What the line right above a call without markers says of it: a log, a session in a terminal, the body of a command or a template
+//! shows it.
+use super::coded::is_logged;
+use crate::char_class;
+use crate::engine::Reader;
+use crate::engine::reader::{blank, floor};
+
+/// A longer line says nothing.
+const LONGEST: usize = 512;
+
+/// A prompt is no longer, up to its sign.
+const LONGEST_PROMPT: usize = 64;
+
+/// Commands that are given a text, and take it from a string.
+const COMMANDS: [&str; 3] = ["echo", "printf", "jq"];
+
+/// The line above the one of `at`, which has nothing but blanks before it, behind `begun`: a log or a terminal wrote it, it gives a
+/// command a string that is open at its end, or it is a template's.
+pub(super) fn is_shown_by_line(cx: &Reader<'_>, begun: usize, at: usize) -> bool {
+    let from = floor(cx.text, at.saturating_sub(LONGEST)).max(begun);
+    let above = cx.slice(from, at).trim_end_matches([' ', '\t']).strip_suffix('\n');
+    let line =
+        above.and_then(|above| above.rsplit_once('\n').map(|(_, line)| line).or((from == begun).then_some(above)));
+    let Some(line) = line else { return false };
+    let line = line.trim_matches(blank);
+    // Mostly it is a sentence, or none.
+    let Some(last) = line.as_bytes().last() else { return false };
+    match last {
+        b'\'' | b'"' if opens_string(behind_prompt(line).unwrap_or(line)) => return true,
+        b'}' if is_placeholder(line) => return true,
+        _ => {}
+    }
+    behind_prompt(line).is_some() || is_log(line)
+}
+
+/// The `line` is one of a log, which no model writes to say what it does: it begins with the time, or with how important it is and who
+/// writes it (`INFO:agent:calling`).
+fn is_log(line: &str) -> bool {
+    let timed = line.trim_start_matches('[').starts_with(|c: char| c.is_ascii_digit());
+    let named = || {
+        let mut parts = line.splitn(3, ':');
+        let (_, name, rest) = (parts.next(), parts.next().unwrap_or_default(), parts.next());
+        rest.is_some() && !name.is_empty() && name.bytes().all(|byte| char_class::QUALIFIED_NAME.has_ascii(byte))
+    };
+    (timed || named()) && is_logged(line)
+}
+
+/// What stands in the `line` behind the prompt of a shell, or of Python's: a command, and no price.
+fn behind_prompt(line: &str) -> Option<&str> {
+    let command = |rest: &str| rest.starts_with(|c: char| c.is_ascii_lowercase() || matches!(c, '.' | '/' | '~'));
+    if let Some(rest) = line.strip_prefix(">>> ") {
+        return Some(rest);
+    }
+    if let Some((directory, rest)) = line.strip_prefix("PS ").and_then(|line| line.split_once("> ")) {
+        return (directory.contains(":\\") || directory.starts_with('/')).then_some(rest);
+    }
+    let (prompt, rest) = line.split_once("$ ").or_else(|| line.split_once("# "))?;
+    // Nothing, the name of an environment, or who works where.
+    let (environment, prompt) = match prompt.strip_prefix('(').and_then(|prompt| prompt.split_once(") ")) {
+        Some((environment, prompt)) => (Some(environment), prompt),
+        None => (None, prompt),
+    };
+    let place =
+        || prompt.len() <= LONGEST_PROMPT && prompt.contains('@') && prompt.contains(':') && !prompt.contains(' ');
+    let plain = || prompt.is_empty() && (environment.is_some() || line.starts_with('$'));
+    (command(rest) && (plain() || place())).then_some(rest)
+}
+
+/// The `line` of a shell ends in a quote that opens a string, which is given to an option of a command, or to one that takes texts.
+fn opens_string(line: &str) -> bool {
+    let Some((before, quote)) = line.split_at_checked(line.len().saturating_sub(1)) else { return false };
+    let before = before.strip_suffix('$').unwrap_or(before);
+    let open = before.matches(quote).count() % 2 == 0 && before.ends_with([' ', '=']);
+    let words = before.trim_end_matches([' ', '=']);
+    let plain =
+        |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/'));
+    let first = words.split(' ').next().unwrap_or_default();
+    let option = words.rsplit(' ').next().filter(|option| option.len() > 1 && option.starts_with('-') && plain(option));
+    let commands = first.starts_with(|c: char| c.is_ascii_lowercase() || c == '-') && plain(first);
+    open && (COMMANDS.contains(&words) || commands && option.is_some())
+}
+
+/// The `line` is the hole of a template, or a tag that ends no block, and nothing else.
+fn is_placeholder(line: &str) -> bool {
+    [("{{", "}}"), ("{%", "%}")].iter().any(|(open, close)| {
+        let inner = line.strip_prefix(open).and_then(|line| line.strip_suffix(close));
+        let inner = inner.map(|inner| inner.trim_matches(['-', ' '])).unwrap_or_default();
+        inner.starts_with(|c: char| c.is_ascii_lowercase()) && !inner.starts_with("end") && !inner.contains([':', '"'])
+    })
+}
