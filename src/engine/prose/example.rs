@@ -274,6 +274,26 @@ fn in_source(cx: &Reader<'_>, at: usize, taken: usize) -> bool {
         || is_assigned(item)
         || in_directive(before)
         || in_message(item)
+        || cx.bytes().get(at) != Some(&b'{') && in_subscript(cx, item.trim_end())
+}
+
+/// The `text` ends where an element is to follow of what is taken from a name, over several lines: `Annotated[`, `Annotated[str,`. The
+/// name is none of a tool or of calls, and no word of a sentence.
+fn in_subscript(cx: &Reader<'_>, text: &str) -> bool {
+    let open = match text.strip_suffix(',') {
+        Some(items) => {
+            open_bracket(items.as_bytes()).filter(|open| items.get(*open..).is_some_and(|list| list.contains('\n')))
+        }
+        None => text.len().checked_sub(1),
+    };
+    let Some(before) = open.and_then(|open| text.get(..=open)?.strip_suffix('[')) else { return false };
+    let name = before.get(before.len() - name_before(before)..).unwrap_or_default();
+    let sign = before.get(..before.len() - name.len()).unwrap_or_default().trim_end_matches([' ', '\t']);
+    let stands = match sign.bytes().last() {
+        None | Some(b'\n') => name.starts_with(|c: char| c.is_ascii_uppercase()),
+        Some(sign) => matches!(sign, b':' | b'=' | b'(' | b'[' | b',' | b'|' | b'>') && !name.is_empty(),
+    };
+    stands && !labels_call(name) && !cx.offered(name)
 }
 
 /// What begins a line of comment, in most languages.
@@ -369,7 +389,7 @@ fn opens_list(text: &str) -> bool {
 }
 
 /// Where the last bracket stands that nothing in `text` closes. Those in strings count as well: they are mostly in pairs.
-fn open_bracket(text: &[u8]) -> Option<usize> {
+pub(super) fn open_bracket(text: &[u8]) -> Option<usize> {
     let mut closed = 0_usize;
     text.iter().rposition(|byte| match byte {
         b')' | b']' | b'}' => {

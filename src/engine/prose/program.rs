@@ -1,12 +1,13 @@
 //! What programs have: behind the calls in a fence, where half a name may stand as well, and round what looks like a call.
 use super::Taken;
 use super::code::Fence;
+use super::example::open_bracket;
 use super::quoted::{LINE, NEAR_MARKER};
 use crate::char_class;
 use crate::dialect::Key;
 use crate::engine::body::python::Python;
 use crate::engine::reader::{blank, floor, invisible};
-use crate::engine::{Engine, Reader, Step};
+use crate::engine::{Engine, Look, Reader, Step};
 use crate::turn::{Issue, IssueCode};
 
 impl Engine {
@@ -47,30 +48,107 @@ fn is_python_call(cx: &Reader<'_>, at: usize) -> bool {
     name > 0 && text.get(name) == Some(&b'(')
 }
 
-/// The line above that of `at` is a statement of a Python program, or a block of one stands there; calls, comments and blank lines
-/// may stand between. A list of calls is none of a program's statements: it is one only right below another. Below a blank line,
-/// values that a sentence above them announces are settings.
-fn behind_statement(cx: &Reader<'_>, at: usize) -> bool {
-    let above = cx.before(at, LINE);
-    let lines = above.strip_suffix('\n').unwrap_or_default().rsplit('\n').map(one_line);
+/// The line above that of `at` is a statement of a program, or a block of one stands there; calls, comments and blank lines may stand
+/// between. A list of calls is none of a program's statements: it is one only right below another. Below a blank line, values that a
+/// sentence above them announces are settings. What was called ends at `begun`, and is no statement.
+fn behind_statement(cx: &Reader<'_>, begun: usize, at: usize) -> bool {
+    let mut rest = cx.before(at, LINE).strip_suffix('\n').unwrap_or_default();
     let list = cx.bytes().get(at) == Some(&b'[');
-    let (mut block, mut parted, mut assigned) = (false, false, false);
-    for line in lines {
+    let (mut block, mut parted, mut assigned, mut end) = (false, false, false, at.saturating_sub(1));
+    loop {
+        let begins = rest.rfind('\n').map_or(0, |i| i + 1);
+        let line = one_line(rest.get(begins..).unwrap_or_default());
         if line.starts_with([' ', '\t']) {
             block = true;
         } else if is_assignment(line) && parted {
             assigned = true;
-        } else if is_statement(line) || block && opens_block(line) {
+        } else if is_statement(line) || block && opens_block(line) || !(parted || list) && calls_other(cx, line) {
             return true;
-        } else if !(line.is_empty() || line.starts_with("# ") || is_call_line(line)) {
+        } else if closes(line) {
+            return !list && ends_statement(cx, begun, end);
+        } else if !(line.is_empty() || is_comment(line) || is_call_line(line)) {
             return false;
         }
         if list && !is_call_line(line) {
             return false;
         }
         parted |= line.is_empty();
+        end -= rest.len() - begins;
+        let Some(above) = rest.get(..begins).and_then(|above| above.strip_suffix('\n')) else { return assigned };
+        (rest, end) = (above, end - 1);
     }
-    assigned
+}
+
+/// What stands indented at `at` follows a statement of a program that does not begin in the text: it stands in the line above, but for
+/// comments, calls and blank lines.
+fn beside_statement(cx: &Reader<'_>, begun: usize, at: usize, indented: &[u8]) -> bool {
+    let line_begins = at - indented.len();
+    let mut end = line_begins;
+    let depth = |line: &str| line.len() - line.trim_ascii_start().len();
+    let (mut parted, mut deeper) = (false, false);
+    for whole in cx.before(line_begins, LINE).split_inclusive('\n').rev() {
+        let (line, indent) = (whole.trim_ascii(), depth(whole));
+        let ends = end - (whole.len() - whole.trim_ascii_end().len());
+        end -= whole.len();
+        if line.is_empty() || is_comment(line) {
+            parted |= line.is_empty();
+        } else if indent > indented.len() {
+            deeper = true;
+        } else if deeper {
+            return indent == indented.len() && begins_block(line);
+        } else if closes(line) {
+            return ends_statement(cx, begun, ends);
+        } else if is_statement(line) || takes(line) {
+            return indent > 0 || !(parted && is_assignment(line));
+        } else if !is_call_line(line) {
+            return false;
+        }
+    }
+    false
+}
+
+/// `line` gives a name what another thing has. In a margin it is code: elsewhere such a value may be a host or a file.
+fn takes(line: &str) -> bool {
+    line.split_once(" = ").is_some_and(|(to, value)| is_name(to) && is_name(value) && value.contains('.'))
+}
+
+/// `line` begins a block of a Python program.
+fn begins_block(line: &str) -> bool {
+    let word = line.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    line.ends_with(':') && BLOCKS.contains(&word)
+}
+
+/// `line` is a comment of Python's, and no heading of several signs, or of a language with slashes.
+fn is_comment(line: &str) -> bool {
+    line.starts_with("# ") || line.starts_with("// ")
+}
+
+/// `line` only closes what lines above it opened.
+fn closes(line: &str) -> bool {
+    let signs = line.strip_suffix(';').unwrap_or(line);
+    !signs.is_empty() && signs.len() <= MOST_CLOSED && signs.bytes().all(|byte| matches!(byte, b')' | b']' | b'}'))
+}
+
+/// A line closes no more than so many brackets.
+const MOST_CLOSED: usize = 4;
+
+/// The brackets in which the line ends that `end`s there close a statement of a program: a value that is assigned, or a call that is none
+/// of a tool's. Where it does not begin in the text, a semicolon says that it is one.
+fn ends_statement(cx: &Reader<'_>, begun: usize, end: usize) -> bool {
+    let text = cx.slice(floor(cx.text, end.saturating_sub(LINE)).max(begun), end).trim_ascii_end();
+    let semicolon = text.ends_with(';');
+    let Some(open) = text.trim_end_matches(';').as_bytes().split_last().and_then(|(_, inner)| open_bracket(inner))
+    else {
+        return semicolon && begun == 0;
+    };
+    let (before, behind) = text.split_at_checked(open).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default().trim_ascii_start();
+    let called = behind.starts_with('(');
+    if line.split_once(" = ").is_some_and(|(to, _)| to.split(' ').count() <= 2 && to.split(' ').all(is_target)) {
+        return true;
+    }
+    let name = line.strip_prefix("await ").unwrap_or(line);
+    called && name.contains('.') && is_name(name) && !cx.offered(name)
 }
 
 /// `line` opens a block of a Python program, whose lines are indented: a sentence would begin with a capital letter.
@@ -92,10 +170,24 @@ fn opens_block(line: &str) -> bool {
     }
 }
 
+/// `line` is the head of a function or a class of Python's.
+pub(super) fn defines(line: &str) -> bool {
+    ["def ", "async ", "class "].iter().any(|word| line.starts_with(word)) && opens_block(line)
+}
+
 /// `line` is a call as Python writes it, whole.
 fn is_call_line(line: &str) -> bool {
+    let line = line.strip_suffix(';').unwrap_or(line);
     let name = line.bytes().take_while(|byte| char_class::QUALIFIED_NAME.has_ascii(*byte)).count();
     name > 0 && line.as_bytes().get(name) == Some(&b'(') && line.ends_with(')')
+}
+
+/// `line` calls what something has that is no tool, with a value that has no name: `log.info("Starting")`. With names it may be a call
+/// that was meant for one.
+fn calls_other(cx: &Reader<'_>, line: &str) -> bool {
+    let line = line.strip_suffix(';').unwrap_or(line);
+    let Some((name, arguments)) = line.strip_suffix(')').and_then(|line| line.split_once('(')) else { return false };
+    !arguments.is_empty() && !arguments.contains('=') && name.contains('.') && is_name(name) && !cx.offered(name)
 }
 
 /// `name` is one of Python's, of a module or what it has as well.
@@ -108,23 +200,38 @@ fn is_name(name: &str) -> bool {
 fn is_statement(line: &str) -> bool {
     let names = |list: &str| list.split(',').all(|each| is_name(each.split(" as ").next().unwrap_or_default().trim()));
     if let Some(list) = line.strip_prefix("import ") {
-        return names(list);
+        return names(list) || [" from \"", " from '"].iter().any(|from| list.contains(from));
     }
     if let Some((module, list)) = line.strip_prefix("from ").and_then(|rest| rest.split_once(" import ")) {
-        return is_name(module) && (list == "*" || names(list));
+        let module = module.trim_start_matches('.');
+        return (module.is_empty() || is_name(module)) && (list == "*" || names(list));
     }
     if line.starts_with("print(") && line.ends_with(')') {
         return true;
     }
-    is_assignment(line)
+    is_assignment(line) || declares(line)
 }
 
-/// `line` gives a name a value.
+/// `line` is a statement of JavaScript's that declares a name.
+fn declares(line: &str) -> bool {
+    let declared = ["const ", "let ", "var "].iter().any(|word| line.starts_with(word));
+    declared && line.contains(" = ") && line.ends_with(';')
+}
+
+/// A value is given to the `word`, as it is or with what declares its type.
+fn is_target(word: &str) -> bool {
+    is_name(word.strip_suffix(':').unwrap_or(word))
+}
+
+/// `line` gives a name a value; a mere word only to what another name has: else it is a text.
 fn is_assignment(line: &str) -> bool {
     // Mostly it is a sentence.
     let Some(equals) = memchr::memchr(b'=', line.as_bytes()) else { return false };
     let (to, value) = line.split_at(equals);
-    to.strip_suffix(' ').is_some_and(is_name) && value.strip_prefix("= ").is_some_and(is_value)
+    let Some((to, value)) = to.strip_suffix(' ').filter(|to| is_name(to)).zip(value.strip_prefix("= ")) else {
+        return false;
+    };
+    is_value(value) || to.contains('.') && is_name(value)
 }
 
 /// `value` is one of Python's, whole: a number, a string, a list, a dict, or what a call gives. A mere word may be one of a text.
@@ -143,17 +250,16 @@ fn is_value(value: &str) -> bool {
 }
 
 /// The line of `at`, which begins with what is `indented`, stands in a block of a Python program, or in a traceback: it is
-/// indented, and the line that is less so opens one.
-pub(super) fn in_program(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bool {
+/// indented, and the line that is less so opens one, or it follows a statement. What was called ends at `begun`.
+pub(super) fn in_program(cx: &Reader<'_>, begun: usize, at: usize, indented: &[u8]) -> bool {
     if indented.is_empty() {
-        return is_python_call(cx, at) && (behind_statement(cx, at) || opens_braces(line_above(cx, at)));
+        return is_python_call(cx, at) && (behind_statement(cx, begun, at) || opens_braces(line_above(cx, at)));
     }
     let opener = outer_line(cx, at, indented, |line| !line.starts_with('#'));
-    let Some(line) = opener.map(|line| behind_token(line.trim_matches(blank))) else { return false };
-    let word = line.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-    line.ends_with(':') && BLOCKS.contains(&word)
-        || line.starts_with(FRAME)
-        || opens_braces(line) && is_python_call(cx, at)
+    let opens =
+        |line: &str| begins_block(line) || line.starts_with(FRAME) || opens_braces(line) && is_python_call(cx, at);
+    opener.is_some_and(|line| opens(behind_token(line.trim_matches(blank))))
+        || indented.trim_ascii().is_empty() && is_python_call(cx, at) && beside_statement(cx, begun, at, indented)
 }
 
 /// The last line that `says` something above that of `at` and is less indented, which begins with what is `indented`.
@@ -217,3 +323,28 @@ pub(super) fn in_block_scalar(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bo
             }
     })
 }
+
+/// What goes on with a block of Python's, in a line of its own.
+const GO_ON: [&str; 2] = ["else:", "finally:"];
+
+/// The next line behind the call of Python's at `start`, which ends at `at`, goes on with the block that the call stands in.
+pub(super) fn goes_on_below(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
+    if !cx.slice(start, at).ends_with(')') {
+        return Look::No;
+    }
+    let next = cx.skip_space(at);
+    if next >= cx.text.len() {
+        return if next - at < GAP && !cx.eof { Look::More } else { Look::No };
+    }
+    if next - at > GAP || !cx.slice(at, next).contains('\n') {
+        return Look::No;
+    }
+    let ends = |end: usize| match cx.bytes().get(end) {
+        Some(byte) => Look::when(matches!(byte, b'\n' | b'\r')),
+        None => cx.over(()),
+    };
+    Look::any_of(GO_ON.iter().map(|word| cx.literal(next, word).then(ends)))
+}
+
+/// So much white space stands between a call and what goes on with its block.
+const GAP: usize = 64;

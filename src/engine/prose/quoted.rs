@@ -306,7 +306,7 @@ impl Engine {
         let line = self.before.line(cx, at).unwrap_or_default();
         // An object is no line of one.
         let begun = self.text_begins();
-        let program = |line| cx.bytes().get(at) != Some(&b'{') && in_program(cx, at, line);
+        let program = |line| cx.bytes().get(at) != Some(&b'{') && in_program(cx, begun, at, line);
         let quoted = is_quote(cx.slice(at - line.len(), at))
             || behind_inline_element(cx.slice(at - line.len(), at))
             || self.behind_quoted(cx, at)

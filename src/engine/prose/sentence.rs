@@ -2,6 +2,7 @@
 use super::clause;
 use super::coded::is_logged;
 use super::instructed::describes;
+use super::program::goes_on_below;
 use crate::dialect::MarkersAt;
 use crate::engine::found::{Found, Piece, Value};
 use crate::engine::look::{seen, unless};
@@ -42,7 +43,7 @@ pub(crate) fn speaks_of(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pend
     }
     let goes_on = goes_on(cx, at, start + LONGEST);
     let told = || is_reported(cx, start, at).or(|| describes(cx, start, at)).or(|| is_in_log(cx, start, at));
-    goes_on.or(|| wraps(cx, start, at)).or(told)
+    goes_on.or(|| wraps(cx, start, at)).or(told).or(|| goes_on_below(cx, start, at))
 }
 
 /// What JSON's values are called in a schema, and Python's in a declaration.
