@@ -1,6 +1,7 @@
 //! What a program or a patch shows: text without markers is no call in a here document of a shell or of PHP, in a string between
 //! three quotes, or in a line of a patch. With markers it is none in a here document or a patch either, as in a fence of code.
 use super::example::has_blank_line;
+use super::program::defines;
 use crate::char_class::IDENTIFIER;
 use crate::engine::reader::{floor, invisible};
 use crate::engine::{Look, Reader};
@@ -9,7 +10,7 @@ use once_cell::sync::Lazy;
 use std::ops::Range;
 
 /// What may begin such a listing.
-const BEGINS: [&str; 17] = [
+const BEGINS: [&str; 18] = [
     "<<",
     SEARCH,
     DOUBLE,
@@ -27,6 +28,18 @@ const BEGINS: [&str; 17] = [
     "@\"\n",
     "@'\r\n",
     "@\"\r\n",
+    TAG,
+];
+
+/// What begins a tag of a template, those that open a block of one, and what closes each.
+const TAG: &str = "{%";
+const BLOCKS: [(&str, &str); 6] = [
+    ("if", "endif"),
+    ("for", "endfor"),
+    ("macro", "endmacro"),
+    ("block", "endblock"),
+    ("raw", "endraw"),
+    ("set", "endset"),
 ];
 
 /// What ends the text in some of them: a raw string of Rust or PowerShell, and what LaTeX, Org, forums and trackers show as it is.
@@ -76,6 +89,9 @@ const BEFORE_STRING: [char; 7] = ['=', '(', '[', '{', ',', ':', '+'];
 /// Letters right before a string that say how it is read.
 const PREFIXES: [char; 8] = ['f', 'r', 'b', 'u', 'F', 'R', 'B', 'U'];
 
+/// What a file that describes a model gives a text to.
+const DIRECTIVES: [&str; 4] = ["SYSTEM", "TEMPLATE", "MESSAGE", "LICENSE"];
+
 /// What gives a string to its caller.
 const RETURNS: [&str; 2] = ["return", "yield"];
 
@@ -117,6 +133,9 @@ pub(crate) struct Listings {
     unended: usize,
 }
 
+/// What stands between the sign of a tag and its name is no longer, with both.
+const NEAR_TAG: usize = 8;
+
 /// In a text with more of them, what looks like the word of a here document is none.
 const MOST_UNENDED: usize = 16;
 
@@ -133,6 +152,8 @@ enum Listing {
     Until { closer: &'static str, given: bool },
     /// An edit that shows what is there and what is to be there: it ends with a line of the signs for that.
     Edit,
+    /// A block of a template, which ends with the tag of this name.
+    Block(&'static str),
     /// It goes on as long as its lines begin as those of a patch do, behind so many blanks.
     Patch(usize),
 }
@@ -194,7 +215,7 @@ impl Listings {
                 None => return Look::No,
                 Some(_) => {}
             }
-            let far = if self.open == Some(Listing::Edit) { NEAR } else { FAR };
+            let far = if matches!(self.open, Some(Listing::Edit | Listing::Block(_))) { NEAR } else { FAR };
             match self.closes(cx, at, far) {
                 Look::No if self.ends.is_none() => self.is_none(),
                 look => return look,
@@ -258,6 +279,7 @@ impl Listing {
             Self::Until { closer, .. } => closer.len(),
             Self::Edit => EDIT_ENDS.iter().map(|closer| closer.len()).max().unwrap_or_default(),
             Self::Quotes { quotes, .. } => quotes.len(),
+            Self::Block(name) => name.len(),
             Self::Patch(_) => 0,
         }
     }
@@ -290,6 +312,11 @@ impl Listing {
             }
             Self::Until { closer, .. } => {
                 memchr::memmem::find(text.as_bytes(), closer.as_bytes()).map(|i| from + i + closer.len())
+            }
+            Self::Block(name) => {
+                let mut found = memchr::memmem::find_iter(text.as_bytes(), name.as_bytes()).map(|i| from + i);
+                let tag = |at: &usize| cx.before(*at, NEAR_TAG).trim_end_matches(['-', ' ']).ends_with(TAG);
+                found.find(tag).map(|at| at + name.len())
             }
             Self::Edit => {
                 let ends = EDIT_ENDS.iter().filter_map(|closer| {
@@ -354,7 +381,7 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize,
             }),
             quotes @ (DOUBLE | SINGLE) => {
                 let whole = behind.len() > line.len();
-                let given = is_given(before);
+                let given = is_given(before) || documents(cx, at, before, line);
                 begins_string(before, line, whole).map(|shows| (end, Listing::Quotes { quotes, shows, given }))
             }
             opener if ENDS.iter().any(|(known, ..)| *known == opener) => {
@@ -364,6 +391,14 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize,
                 let given = string && is_given(before);
                 ends.filter(|_| string || before.trim_ascii().is_empty())
                     .map(|(.., closer)| (end, Listing::Until { closer, given }))
+            }
+            TAG => {
+                let name = line.trim_start_matches(['-', ' ']);
+                let is = |word: &str| name.strip_prefix(word).is_some_and(|rest| rest.starts_with(' '));
+                let block = BLOCKS.iter().find(|(word, _)| is(word) || *word == "raw" && name.starts_with(word));
+                // One that is set to a value has no block.
+                let opens = before.trim_ascii().is_empty() && name.contains("%}") && !(is("set") && name.contains('='));
+                block.filter(|_| opens).map(|(_, ends)| (end, Listing::Block(ends)))
             }
             SEARCH => before.trim_ascii().is_empty().then_some((end, Listing::Edit)),
             // The first line of a patch begins no later than it does, blanks aside.
@@ -441,11 +476,32 @@ fn is_cut_off(cx: &Reader<'_>, listing: &Listing, at: usize) -> bool {
     at - word.end <= MOST_CUT_OFF && listing.is_sure(cx, at) && !has_blank_line(cx.slice(word.end, at))
 }
 
-/// What stands `before` a string in its line gives it to a variable or a function of a program.
+/// The string that the quotes at `at` begin documents a function or a class, whose head ends in the line above, or a module: it begins
+/// the text, and words stand behind its quotes. Nothing but its prefix stands `before` it in its line.
+fn documents(cx: &Reader<'_>, at: usize, before: &str, line: &str) -> bool {
+    if !before.trim_end_matches(PREFIXES).trim_ascii().is_empty() {
+        return false;
+    }
+    let above = cx.before(at - before.len(), LINE);
+    if above.trim_ascii().is_empty() {
+        return at < LINE && line.starts_with(|c: char| c.is_uppercase()) && line.contains(' ');
+    }
+    let head = above.strip_suffix('\n').and_then(|above| above.rsplit('\n').next());
+    head.is_some_and(|head| defines(head.trim_ascii()))
+}
+
+/// What stands `before` a string in its line gives it to a variable or a function of a program, or to the caller of one.
 fn is_given(before: &str) -> bool {
+    let returned = || RETURNS.iter().any(|word| before.trim_end_matches(PREFIXES).trim_ascii() == *word);
+    let directed = || before.split_ascii_whitespace().next().is_some_and(|word| DIRECTIVES.contains(&word));
+    if returned() || directed() && before.split_ascii_whitespace().count() <= 2 {
+        return true;
+    }
     let before = before.trim_end_matches(PREFIXES).trim_ascii_end();
     let name = |text: &str| text.trim_ascii_end().ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '!'));
-    before.strip_suffix('=').is_some_and(|to| name(to.trim_end_matches([':', '+'])))
+    let joined = || before.strip_suffix('+').is_some_and(|text| !text.trim_ascii().is_empty());
+    joined()
+        || before.strip_suffix('=').is_some_and(|to| name(to.trim_end_matches([':', '+'])))
         || before.strip_suffix('(').is_some_and(name)
 }
 
@@ -458,6 +514,7 @@ fn begins_string(before: &str, line: &str, whole: bool) -> Option<bool> {
         // A fence, as some write it.
         return Some(!line.trim_ascii().eq_ignore_ascii_case("json"));
     }
-    let opens = before.ends_with(BEFORE_STRING) || RETURNS.iter().any(|word| before.ends_with(word));
+    let opens =
+        before.ends_with(BEFORE_STRING) || is_given(before) || RETURNS.iter().any(|word| before.ends_with(word));
     (opens || whole && line.trim_ascii().is_empty()).then_some(true)
 }
