@@ -1,11 +1,13 @@
 //! Definitions of tools: what only they say of a parameter, and what only calls do. An object that does not end near says neither.
-use super::super::keys::is_type_name;
-use crate::dialect::opener;
+use super::super::keys::{decode, is_type_name};
+use super::frames::{Frame, Other};
+use crate::dialect::{Key, opener};
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
 use crate::json::{ScanResult, Scanner};
 use crate::schema::{Expected, Tool};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// So much of an object is waited for.
 const NEAR: usize = 512;
@@ -57,6 +59,69 @@ pub(super) fn names_types(cx: &Reader<'_>, writer: &Writer, at: usize, tool: Opt
         None => types,
     }
 }
+
+/// What a definition has beside the name and description of a tool, or of a parameter.
+const TITLE: &str = "title";
+const TYPE: &str = "type";
+const MORE: [&str; 5] = ["required", "annotations", "icons", "version", "_meta"];
+
+/// Nothing but what a definition says of the `tool` stands beside its name in the object that `frame` is: a title that is the name
+/// in other letters, a description of what it does, or one that is no argument of it, a type. A text of its own under the same keys
+/// may be an argument.
+pub(super) fn describes(cx: &Reader<'_>, frame: &Frame, tool: Option<&Tool>, members: &[Other]) -> bool {
+    let (Some(tool), Some(name)) = (tool, &frame.name) else { return false };
+    // What is called stands under other keys as well, a definition's name only under this one.
+    let before = cx.slice(frame.start, name.start).trim_end();
+    let keyed = before
+        .strip_suffix(':')
+        .is_some_and(|before| before.trim_end().trim_end_matches(['"', '\'']).ends_with("name"));
+    let members = members.iter().map(|member| (member.key(cx), decode(member.value(cx))));
+    keyed && says_what(tool, members)
+}
+
+/// As [`describes`], where the `object` stands under the name of the `tool`.
+pub(super) fn is_described(tool: &Tool, object: &str) -> bool {
+    let object: Map<String, Value> = serde_json::from_str(object).unwrap_or_default();
+    let members = object.iter().map(|(key, value)| {
+        let text = value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed);
+        (Cow::Borrowed(key.as_str()), text)
+    });
+    says_what(tool, members)
+}
+
+/// These members, keys and values, are of a definition of the `tool`, and one says so.
+fn says_what<'m>(tool: &Tool, members: impl Iterator<Item = (Cow<'m, str>, Cow<'m, str>)>) -> bool {
+    let mut sure = false;
+    for (key, value) in members {
+        match &*key {
+            TITLE => sure |= spells(&tool.name, &value),
+            Key::DESCRIPTION => sure |= !tool.declares(&key) || tells_act(&tool.name, &value),
+            TYPE if is_type_name(&value) || value == "function" => sure = true,
+            key if MORE.contains(&key) => {}
+            _ => return false,
+        }
+    }
+    sure
+}
+
+/// `title` is the `name` in other letters: `Create issue`.
+fn spells(name: &str, title: &str) -> bool {
+    let letters =
+        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    title.len() <= 2 * name.len() && letters(name) == letters(title)
+}
+
+/// The `description` begins with the verb that the `name` of the tool begins with (`Creates an issue`), or speaks of a tool.
+fn tells_act(name: &str, description: &str) -> bool {
+    let verb = name.split(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
+    let first = description.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default().to_lowercase();
+    let mut words = description.split(|c: char| !c.is_alphanumeric()).take(FIRST_WORDS);
+    verb.len() > 2 && first.starts_with(verb) && first.len() <= verb.len() + 2
+        || words.any(|word| word.eq_ignore_ascii_case("tool") || word.eq_ignore_ascii_case("function"))
+}
+
+/// So many words of a description say that it is one of a tool.
+const FIRST_WORDS: usize = 4;
 
 fn is_value(expected: Expected, value: &Value) -> bool {
     let holds = |value: &Value| matches!(value, Value::Number(_) | Value::Bool(_));

@@ -1,5 +1,5 @@
 //! What a whole object is: a call, an envelope of calls, or neither.
-use super::definition::{holds_values, names_types};
+use super::definition::{describes, holds_values, is_described, names_types};
 use super::frames::tell_outcome;
 use super::*;
 use crate::engine::body::keys::{defines_object, first_key, schema_like};
@@ -133,7 +133,8 @@ impl JsonCalls {
             let encoded = || value.starts_with("\"{") && !writer.is_unmarked() && cx.offered(&name);
             let calls = value.starts_with(['{', 'n']) && (named_by_key || cx.offered(&name)) || encoded();
             // A key alone is no evidence: in other objects it may be any word.
-            let foreign = calls && writer.is_unmarked() && cx.tool(&name).is_some_and(|tool| is_foreign(tool, value));
+            let none = |tool| is_foreign(tool, value) || is_described(tool, value);
+            let foreign = calls && writer.is_unmarked() && cx.tool(&name).is_some_and(none);
             if foreign {
                 out.trace.refuse(Reason::NoArguments, &name);
             }
@@ -248,6 +249,11 @@ impl JsonCalls {
         let begun = self.frames.last().filter(|frame| frame.index.is_some());
         let told = begun.and_then(|frame| cx.part(frame.arguments.as_ref()?).strip_suffix('}')).unwrap_or_default();
         if writer.is_unmarked() && told.is_empty() && others.iter().any(|member| schema(member) && !declared(member)) {
+            out.trace.refuse(Reason::Definition, &name);
+            return Flow::On;
+        }
+        let described = || self.frames.last().is_some_and(|frame| describes(cx, frame, tool, &others));
+        if writer.is_unmarked() && told.is_empty() && described() {
             out.trace.refuse(Reason::Definition, &name);
             return Flow::On;
         }
