@@ -30,7 +30,61 @@ pub(super) fn stands(text: &str, at: usize) -> bool {
     };
     let key = key.trim_ascii_end().trim_end_matches(['"', '\'']);
     let last = word.rsplit_once('.').map_or(word, |(_, last)| last);
-    is_blank(word) || names(key, last) || TYPE_NAMES.contains(&word)
+    is_blank(word) || names(key, last) || TYPE_NAMES.contains(&word) || is_attribute(key, word) || is_constant(word)
+}
+
+/// What programs call things that have attributes, and attributes of them. Other words with dots in them are names of files, of
+/// servers and of devices.
+const HOLDERS: [&str; 33] = [
+    "args", "kwargs", "params", "options", "opts", "props", "state", "ctx", "context", "config", "cfg", "settings",
+    "env", "process", "req", "request", "res", "resp", "response", "result", "event", "user", "item", "row", "obj",
+    "msg", "message", "session", "payload", "customer", "order", "record", "input",
+];
+const OWN: [&str; 3] = ["self", "this", "cls"];
+const ATTRIBUTES: [&str; 20] = [
+    "name",
+    "email",
+    "id",
+    "url",
+    "title",
+    "value",
+    "length",
+    "type",
+    "city",
+    "address",
+    "phone",
+    "date",
+    "message",
+    "content",
+    "body",
+    "subject",
+    "query",
+    "user",
+    "username",
+    "description",
+];
+
+/// `word` is an attribute of something (`user.email`), and the value of a `key` that wants no file's name.
+fn is_attribute(key: &str, word: &str) -> bool {
+    let Some((first, rest)) = word.split_once('.') else { return false };
+    let last = rest.rsplit('.').next().unwrap_or_default();
+    let named = |part: &str| {
+        part.starts_with(char_class::begins_identifier)
+            && part.bytes().all(|byte| char_class::IDENTIFIER.has_ascii(byte))
+    };
+    let file = key.ends_with("path") || key.ends_with("file") || key.ends_with("filename");
+    // What a file's name ends in is short.
+    let attribute = ATTRIBUTES.contains(&last) || HOLDERS.contains(&first) && last.len() > 4;
+    (OWN.contains(&first) || attribute && !file) && word.split('.').all(named)
+}
+
+/// What begins the name of a constant that stands for any value.
+const CONSTANTS: [&str; 4] = ["DEFAULT_", "YOUR_", "MY_", "EXAMPLE_"];
+
+/// `word` is the name of such a constant.
+fn is_constant(word: &str) -> bool {
+    let capital = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    CONSTANTS.iter().any(|begins| word.starts_with(begins)) && word.bytes().all(capital)
 }
 
 fn is_ellipsis(word: &str) -> bool {

@@ -63,7 +63,8 @@ impl Python {
         if more(equals) || assigned && more(equals + 1) {
             return Some(Progress::More);
         }
-        let keyed = assigned && cx.bytes().get(equals + 1) != Some(&b'=') && !name.is_empty();
+        // `==` compares, and `=>` is a function's.
+        let keyed = assigned && !matches!(cx.bytes().get(equals + 1), Some(b'=' | b'>')) && !name.is_empty();
         let start = if keyed { cx.skip_blanks(equals + 1) } else { at };
         if more(start) {
             return Some(Progress::More);
@@ -271,13 +272,16 @@ impl Python {
         self.behind_named = false;
         let members = members(&read.json).filter(|list| list.iter().all(|(key, _)| tool.declares(key)));
         let doubtful = if let Some(members) = members {
-            if !self.begin(cx, out, writer) {
+            // What only a program says is one, unless markers speak for a call.
+            let coded = self.holds_function(text, &read) || expression::holds_names(text);
+            if coded && writer.origin.is_bare() || !self.begin(cx, out, writer) {
                 return fail;
             }
             for (key, value) in members {
                 self.member(cx, out, writer, Piece::Made(key), value.into());
             }
-            self.is_expression(text, &read)
+            let end = self.scan.start + text.len();
+            coded || self.is_expression(text, &read) || placeholder::mended(cx.slice(0, end), &read.repairs)
         } else {
             // A word that is no literal is more likely prose than an argument, and an expression the code of a program.
             if read.mended(RepairCode::SourceText) || self.is_expression(text, &read) {
@@ -441,14 +445,22 @@ impl Python {
             || entities.iter().any(|quote| text.starts_with(quote))
     }
 
+    /// What of the value `text` was mended so, and all that follows it.
+    fn mended<'t>(&self, text: &'t str, read: &Literal<'_>, code: RepairCode) -> impl Iterator<Item = &'t str> {
+        let rest = |repair: &Repair| text.get(repair.offset?.checked_sub(self.scan.start)?..);
+        read.repairs.iter().filter(move |repair| repair.code == code).filter_map(rest)
+    }
+
+    /// One of the values in the object `text` is a function.
+    fn holds_function(&self, text: &str, read: &Literal<'_>) -> bool {
+        let mut mended = [RepairCode::SourceText, RepairCode::Quotes].into_iter();
+        mended.any(|code| self.mended(text, read, code).any(expression::begins_function))
+    }
+
     /// The value is an expression, or holds one.
     fn is_expression(&self, text: &str, read: &Literal<'_>) -> bool {
         let repairs = &read.repairs;
-        // What of `text` was mended so, and all that follows it.
-        let mended = |code: RepairCode| {
-            let rest = |repair: &Repair| text.get(repair.offset?.checked_sub(self.scan.start)?..);
-            repairs.iter().filter(move |repair| repair.code == code).filter_map(rest)
-        };
+        let mended = |code| self.mended(text, read, code);
         match text.bytes().next() {
             _ if self.scan.holes => true,
             Some(b'[' | b'{' | b'(') => {

@@ -9,6 +9,7 @@ pub(super) fn is_expression(text: &str) -> bool {
         || text.split_once(['[', '{']).is_some_and(|(before, _)| before.trim_end().ends_with('='))
         || is_format(text)
         || is_lambda(text)
+        || begins_function(text)
         || is_conditional(text)
         || text.strip_prefix("not ").is_some_and(|rest| rest.starts_with(['"', '\'']))
         || is_behind_sign(text)
@@ -23,6 +24,7 @@ pub(super) fn begins_expression(text: &str) -> bool {
     let item = || text.split([',', ']', '}', ')']).next().unwrap_or_default();
     opens(text.strip_prefix("await ").unwrap_or(text)).is_some()
         || is_lambda(text)
+        || begins_function(text)
         || unpacks(text).is_some_and(|rest| rest.trim_start().starts_with([',', ']', '}', ')', '.', '[', '(']))
         || joins_string(item())
         || loops().is_some()
@@ -39,6 +41,52 @@ fn is_behind_sign(text: &str) -> bool {
 fn is_lambda(text: &str) -> bool {
     text.strip_prefix("lambda")
         .is_some_and(|rest| rest.starts_with([' ', ':']) && rest.chars().take(128).any(|c| c == ':'))
+}
+
+/// `text` begins as a function of JavaScript's: `x => x`, `async (x) => { ... }`, `function (x) { ... }`.
+pub(super) fn begins_function(text: &str) -> bool {
+    let text = text.strip_prefix("async ").map_or(text, str::trim_start);
+    if let Some(rest) = text.strip_prefix("function") {
+        let rest = rest.trim_start_matches(['*', ' ']);
+        let parameters = rest.get(name_length(rest)..).and_then(parenthesized);
+        return parameters.is_some_and(|behind| behind.trim_start().starts_with('{'));
+    }
+    let behind = if text.starts_with('(') { parenthesized(text) } else { behind_name(text, "") };
+    behind.is_some_and(|behind| behind.trim_start().starts_with("=>"))
+}
+
+/// What stands behind the parentheses that `text` begins with.
+fn parenthesized(text: &str) -> Option<&str> {
+    let mut depth = 0_usize;
+    let closes = |byte: u8| {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    };
+    let end = text.bytes().position(closes).filter(|end| *end > 0)?;
+    text.get(end + 1..)
+}
+
+/// All that the object `text` holds are names without quotes under such keys, and several: `{ to: user, subject: title }`. One
+/// alone may be a text without its quotes, and so may a word that begins with a capital letter.
+pub(super) fn holds_names(text: &str) -> bool {
+    let variable = |value: &str| {
+        let value = value.trim();
+        let named =
+            value.starts_with(|c: char| c.is_ascii_lowercase() || c == '_') && name_length(value) == value.len();
+        named && !matches!(value, "true" | "false" | "null" | "undefined")
+    };
+    let member = |member: &str| {
+        let (key, value) = member.split_once(':')?;
+        let key = key.trim();
+        (!key.is_empty() && name_length(key) == key.len() && variable(value)).then_some(())
+    };
+    let members = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+    let members = members.map(|text| text.trim().trim_end_matches(',')).unwrap_or_default();
+    members.contains(',') && members.split(',').all(|each| member(each).is_some())
 }
 
 /// `x if y else z`.
@@ -122,7 +170,7 @@ fn reaches(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{begins_expression, is_expression};
+    use super::{begins_expression, holds_names, is_expression};
 
     #[test]
     fn what_was_meant_as_text_is_no_expression() {
@@ -145,6 +193,9 @@ mod tests {
             "names=[\"x\"]",
             "not \"x\"",
             "x if y else z",
+            "x => x.y",
+            "async ({ a }, b) => { return a }",
+            "function (x) { return x }",
         ];
         for text in expressions {
             assert!(is_expression(text), "{text}");
@@ -168,6 +219,8 @@ mod tests {
             "site:\"x.com\"",
             "not today",
             "call me if urgent",
+            "function (math)",
+            "(a) and (b)",
         ];
         for text in texts {
             assert!(!is_expression(text), "{text}");
@@ -177,5 +230,7 @@ mod tests {
         assert!(begins_expression("a + \"x\"]") && begins_expression("await f()]"));
         assert!(!begins_expression("*important*, x]") && !begins_expression("a, + \"x\"]"));
         assert!(!begins_expression("potatoes") && !begins_expression("red wine"));
+        assert!(holds_names("{ to: user, subject: mail.title }") && !holds_names("{ city: name }"));
+        assert!(!holds_names("{ city: Oslo, unit: celsius }") && !holds_names("{ a: x, b: 3 }"));
     }
 }
