@@ -85,7 +85,7 @@ pub(super) fn labels_call(name: &str) -> bool {
 const MOST_WORDS: usize = 3;
 
 /// `text` ends in an equals sign behind a name: something is assigned, passed or compared.
-fn is_assigned(text: &str) -> bool {
+pub(super) fn is_assigned(text: &str) -> bool {
     let Some(to) = text.strip_suffix('=') else { return false };
     let to = to.trim_end_matches(['=', '!', ':', '+', '<', '>']).trim_end();
     let name = to.get(to.len() - name_before(to)..).unwrap_or_default();
@@ -93,7 +93,7 @@ fn is_assigned(text: &str) -> bool {
 }
 
 /// `text` is the key of a member, and none that has a call.
-fn is_member(text: &str) -> bool {
+pub(super) fn is_member(text: &str) -> bool {
     let key = text.strip_suffix(':').map(str::trim_end);
     let key = key.and_then(|key| key.strip_prefix('"')?.strip_suffix('"'));
     key.is_some_and(|key| !names_call(key) && key.bytes().all(|byte| char_class::NAME.has_byte(byte)))

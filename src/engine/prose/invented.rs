@@ -2,9 +2,14 @@
 //! line says that a result is told: it is shown.
 use super::runaway::is_one_of;
 use super::{Taken, sentence};
+use crate::dialect::Body;
+use crate::engine::body::first_key;
+use crate::engine::look::seen;
 use crate::engine::reader::{blank, floor};
 use crate::engine::trace::Noted;
+use crate::engine::writer::Origin;
 use crate::engine::{Engine, Look, Reader, State, Step};
+use crate::json::{ScanResult, Scanner};
 use crate::turn::{Issue, IssueCode};
 
 /// What a line says that is nothing but the label of a tool's result, in prompts and in what models write for them.
@@ -27,6 +32,21 @@ const RESULTS: [&str; 14] = [
 
 /// What says so behind a call only: prompts with examples label the answer itself like this.
 const BEHIND_CALL: [&str; 4] = ["output", "outputs", "result", "results"];
+
+/// The first key of an object that says nothing but what a tool gave back.
+const KEYS: [&str; 8] = [
+    "result",
+    "output",
+    "observation",
+    "tool_result",
+    "tool_output",
+    "tool_response",
+    "function_result",
+    "function_response",
+];
+
+/// A longer object is not waited for.
+const LONGEST_OBJECT: usize = 4096;
 
 /// A longer line is more than such a label.
 const LONGEST_LABEL: usize = 64;
@@ -62,6 +82,34 @@ impl Engine {
             None => return false,
         };
         is_one_of(label, &RESULTS) || !self.out.calls.is_empty() && is_one_of(label, &BEHIND_CALL)
+    }
+
+    /// The object at `at`, in a line of its own right below a call without markers, is what that gives, as the model would have it.
+    pub(super) fn result_object(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let behind = self.given.removed && self.fresh_at(cx, at) && cx.slice(self.given.from, at).contains('\n');
+        let json = self.out.calls.last().is_some_and(|call| call.origin == Origin::Bare(Body::Json));
+        if !behind || !json || self.hold.is_some() || self.fence.is_some() || self.inline.is_some() {
+            return Look::No;
+        }
+        let key = seen!(first_key(cx, at));
+        let key = cx.part(&key);
+        if !KEYS.contains(&key) || cx.offered(key) {
+            return Look::No;
+        }
+        let near = cx.near(at, LONGEST_OBJECT);
+        match Scanner::new(0, cx.policy.max_depth).scan(near, !cx.may_go_on(near.len(), LONGEST_OBJECT)) {
+            ScanResult::Complete { end } => {
+                let end = at + end;
+                let message = format!("the model wrote a tool's result itself: {}", cx.slice(at, end));
+                self.out.issue(Issue::at(IssueCode::InventedResult, at, message));
+                self.out.trace.note(at..end, Noted::Result);
+                self.result_invented();
+                self.remove(cx, at, end);
+                Look::Is(())
+            }
+            ScanResult::Incomplete => cx.ran_out(near.len(), LONGEST_OBJECT),
+            ScanResult::Error { .. } => Look::No,
+        }
     }
 
     /// What opens a tool's result stands from `at` to `end`: behind a call the model invents that.

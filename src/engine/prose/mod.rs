@@ -8,10 +8,12 @@ pub(super) mod clause;
 pub(super) mod closers;
 pub(super) mod code;
 pub(super) mod coded;
+pub(super) mod document;
 pub(super) mod echoed;
 pub(super) mod element;
 pub(super) mod example;
 pub(super) mod flow;
+pub(super) mod fragment;
 pub(super) mod given;
 pub(super) mod heading;
 pub(super) mod inline;
@@ -187,7 +189,11 @@ impl Engine {
         let taken = match byte {
             b'(' => self.bare_call(cx, at),
             b'<' => self.leftover_tag(cx, at).or(|| self.bare_element(cx, at)),
-            b'{' => self.named_object(cx, at).or(|| self.line_header(cx, at)).or(|| self.bare(cx, at)),
+            b'{' => self
+                .result_object(cx, at)
+                .or(|| self.named_object(cx, at))
+                .or(|| self.line_header(cx, at))
+                .or(|| self.bare(cx, at)),
             b'[' => self.bare(cx, at),
             _ => Look::No,
         };

@@ -109,6 +109,7 @@ impl Engine {
             return Look::No;
         }
         if body == Body::Gemma {
+            unless!(is_rule(cx, at));
             // So are structs written, under names that have capitals.
             let own = |name: &str| cx.tool(name).is_some_and(|tool| name.ends_with(tool.name.as_str()));
             if !found.name(cx).is_some_and(|name| own(&name)) {
@@ -123,6 +124,21 @@ impl Engine {
         self.begin_bare_by(cx, start, &found, body)
     }
 }
+
+/// The block at `at` is one of CSS: a semicolon ends what stands in it, and nothing in it is quoted.
+fn is_rule(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let near = cx.near(at, LONGEST_RULE);
+    match near.iter().position(|byte| matches!(byte, b'}' | b'"' | b'\'' | b'<')) {
+        Some(end) => {
+            let (inside, behind) = near.split_at(end);
+            Look::when(behind.starts_with(b"}") && inside.trim_ascii_end().ends_with(b";"))
+        }
+        None => cx.ran_out(near.len(), LONGEST_RULE),
+    }
+}
+
+/// A longer rule is none.
+const LONGEST_RULE: usize = 256;
 
 /// The template of the call whose members, with Gemma's values, begin at `at`: the marker round the first string in them
 /// tells, else the first one is as good as any.

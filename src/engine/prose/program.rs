@@ -294,7 +294,7 @@ const BRACED: [&str; 12] =
     ["else", "try", "do", "finally", "catch", "fn", "func", "function", "class", "impl", "interface", "static"];
 
 /// `line` opens a block of a program whose language has braces: `if (x) {`, `function main() {`, `} else {`.
-fn opens_braces(line: &str) -> bool {
+pub(super) fn opens_braces(line: &str) -> bool {
     let Some(head) = line.trim_ascii().strip_suffix('{').map(str::trim_ascii_end) else { return false };
     let head = head.trim_start_matches(['}', ' ']);
     let word = head.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();

@@ -4,11 +4,11 @@ use super::above::is_shown_by_line;
 use super::echoed::Echoed;
 use super::element::{ELEMENTS, Element};
 use super::example::has_blank_line;
+use super::fragment::in_fragment;
 use super::literal::Literals;
 use super::program::{in_block_scalar, in_program};
 use super::runaway::{role_in, says_other_role};
 use super::within::{Within, behind_inline_element};
-use crate::char_class;
 use crate::dialect::{Channels, Marker};
 use crate::engine::body::OWN_ROLES;
 use crate::engine::look::seen;
@@ -315,6 +315,7 @@ impl Engine {
             || program(line)
             || in_block_scalar(cx, at, line)
             || line.trim_ascii().is_empty() && is_shown_by_line(cx, begun, at)
+            || in_fragment(cx, self.text_begins(), at, line)
             || self.in_document(cx, at)
             || self.is_shown(cx, at)
             || self.behind_message(cx, at, line)
@@ -325,18 +326,6 @@ impl Engine {
         let called = self.last_call_ends();
         let quoted = self.is_listed(cx, at).or(|| self.before.literal(cx, called, at));
         quoted.or(|| self.in_inline_element(cx, at)).or(|| self.is_told_in_element(cx, at))
-    }
-
-    /// The element at `at` stands in a document of XML, which says so and whose first element is still open.
-    fn in_document(&self, cx: &Reader<'_>, at: usize) -> bool {
-        let text = cx.slice(self.text_begins(), at);
-        if text.len() > WHOLE_LINE || cx.bytes().get(at) != Some(&b'<') {
-            return false;
-        }
-        let elements = text.trim_start().strip_prefix("<?xml ").and_then(|text| text.split_once("?>"));
-        let root = elements.and_then(|(_, elements)| elements.trim_start().strip_prefix('<'));
-        let name = root.and_then(|root| root.split(|c| !char_class::ELEMENT.has(c)).next()).unwrap_or_default();
-        !name.is_empty() && !text.contains(&format!("</{name}"))
     }
 
     /// The line above that of `at`, of which this is `before` it, is a message of another role, or one stands before it in its line:

@@ -1,0 +1,92 @@
+//! Documents of XML and HTML: an element named after a tool is one of theirs.
+use super::quoted::WHOLE_LINE;
+use crate::char_class;
+use crate::engine::{Engine, Reader};
+
+/// Elements of HTML that models write round anything, and those that nothing closes.
+const NEUTRAL: [&str; 16] = [
+    "p", "br", "hr", "li", "ul", "ol", "img", "input", "meta", "link", "details", "summary", "div", "span", "center",
+    "xml",
+];
+
+/// What the name of an element has that holds calls, or what is said round them.
+const ROUND_CALLS: [&str; 24] = [
+    "tool",
+    "call",
+    "action",
+    "function",
+    "invoke",
+    "use",
+    "think",
+    "thought",
+    "reason",
+    "respon",
+    "answer",
+    "output",
+    "assistant",
+    "step",
+    "plan",
+    "message",
+    "agent",
+    "command",
+    "task",
+    "request",
+    "exec",
+    "run",
+    "reply",
+    "model",
+];
+
+/// So many elements are open in one another.
+const MOST: usize = 16;
+
+impl Engine {
+    /// The element at `at` stands in a document of XML, which says so and whose first element is still open, or in an element of some
+    /// other name, whose tag stands in a line of its own.
+    pub(super) fn in_document(&self, cx: &Reader<'_>, at: usize) -> bool {
+        if cx.bytes().get(at) != Some(&b'<') {
+            return false;
+        }
+        let text = cx.slice(self.text_begins(), at);
+        if text.len() > WHOLE_LINE {
+            return false;
+        }
+        let elements = text.trim_start().strip_prefix("<?xml ").and_then(|text| text.split_once("?>"));
+        let root = elements.and_then(|(_, elements)| elements.trim_start().strip_prefix('<'));
+        let name = root.map(name).unwrap_or_default();
+        !name.is_empty() && !text.contains(&format!("</{name}")) || in_element(cx, text)
+    }
+}
+
+/// The name that the tag behind its first sign begins with.
+fn name(tag: &str) -> &str {
+    tag.split(|c| !char_class::ELEMENT.has(c)).next().unwrap_or_default()
+}
+
+/// An element is open at the end of `text` that holds no calls.
+fn in_element(cx: &Reader<'_>, text: &str) -> bool {
+    let mut open: Vec<&str> = Vec::new();
+    for line in text.lines().map(str::trim_ascii) {
+        if let Some(at) = line.rfind("</") {
+            let closed = name(line.get(at + 2..).unwrap_or_default());
+            if let Some(last) = open.iter().rposition(|known| *known == closed) {
+                open.truncate(last);
+            }
+            continue;
+        }
+        let tag = line.strip_prefix('<').and_then(|line| line.strip_suffix('>')).unwrap_or_default();
+        let named = name(tag);
+        let alone = !tag.contains(['<', '>']) && !tag.ends_with('/');
+        let spaced = matches!(tag.as_bytes().get(named.len()), None | Some(b' '));
+        if alone && spaced && named.starts_with(|c: char| c.is_ascii_alphabetic()) && open.len() < MOST {
+            open.push(named);
+        }
+    }
+    let neutral = |name: &&str| NEUTRAL.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let round = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        ROUND_CALLS.iter().any(|word| name.contains(word)) || cx.offered(&name)
+    };
+    open.retain(|name| !neutral(name));
+    !open.is_empty() && !open.iter().any(|name| round(name))
+}
