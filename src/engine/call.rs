@@ -173,6 +173,13 @@ impl Engine {
                 if cut { Reason::CutOff } else { Reason::NotReadable },
             );
         }
+        if let BodyState::Json(json) = &call.body
+            && call.writer.begun == 0
+            && call.origin.is_bare()
+            && json.is_unknown(cx)
+        {
+            self.unknown = Some((call.start, 0));
+        }
         let told = call.writer.begun > 0 && self.hold.is_none();
         if call.writer.vouched() || told {
             // Something of it has left already: what was begun stays, as what it is.

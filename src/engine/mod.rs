@@ -191,6 +191,8 @@ pub(crate) struct Engine {
     before: prose::quoted::Before,
     tried: prose::tried::Tried,
     examples: prose::example::Examples,
+    /// Where the object stands that was last given up as a call of no offered tool, and how often its end was looked for.
+    unknown: Option<(usize, u8)>,
     unclear: prose::unclear::Unclear,
     /// The row of the dialect whose special token came last.
     speaks: Option<u16>,

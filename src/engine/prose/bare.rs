@@ -13,10 +13,15 @@ use crate::engine::look::{seen, told};
 use crate::engine::trace::Reason;
 use crate::engine::writer::{Evidence, Origin};
 use crate::engine::{Doubt, Engine, Look, Reader};
+use crate::json::{ScanResult, Scanner};
 use crate::turn::{Issue, IssueCode};
 
 /// What ends a sentence, in the scripts that models write.
 const ENDS_SENTENCE: [char; 8] = ['.', '!', '?', '。', '！', '？', '।', '؟'];
+
+/// A longer call of no offered tool is not looked through for its end, and no end is looked for more often.
+const LONGEST_UNKNOWN: usize = 1024;
+const MOST_LOOKS: u8 = 16;
 
 impl Engine {
     /// `get_weather(city="Paris")` with nothing round it: an offered name at the start of a line, and a parenthesis.
@@ -131,7 +136,7 @@ impl Engine {
             return Look::No;
         }
         let body = BodyState::bare(cx, at);
-        if !self.may_stand(cx, at, body) {
+        if !self.may_stand(cx, at, body) && !self.behind_unknown(cx, at) {
             match self.repeated(cx, at) {
                 Look::No => {}
                 taken => return taken,
@@ -212,6 +217,23 @@ impl Engine {
         } else {
             (self.fresh_at(cx, at) && self.out.is_empty()) || cx.first_in_text(at)
         }
+    }
+
+    /// In its line, the object at `at` stands right behind one that is a call of no offered tool, or behind a comma or semicolon: that
+    /// one hides no call.
+    fn behind_unknown(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        let Some((start, looks)) = self.unknown.filter(|_| self.fence.is_none()) else { return false };
+        if at.saturating_sub(start) > LONGEST_UNKNOWN || looks >= MOST_LOOKS {
+            self.unknown = None;
+            return false;
+        }
+        let before = cx.slice(start, at).trim_end_matches([' ', '\t']);
+        let before = before.strip_suffix([',', ';']).unwrap_or(before).trim_end_matches([' ', '\t']);
+        if !before.ends_with('}') {
+            return false;
+        }
+        self.unknown = Some((start, looks + 1));
+        Scanner::new(0, cx.policy.max_depth).scan(before.as_bytes(), true) == ScanResult::Complete { end: before.len() }
     }
 
     /// Nothing, a blank line or a marker that was taken out stands before the line of `at`, which it begins. Without tools, a list that

@@ -3,6 +3,7 @@ use super::clause;
 use super::coded::is_logged;
 use super::instructed::describes;
 use super::program::goes_on_below;
+use crate::char_class;
 use crate::dialect::MarkersAt;
 use crate::engine::found::{Found, Piece, Value};
 use crate::engine::look::{seen, unless};
@@ -238,6 +239,11 @@ fn wraps(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
     let above = near.trim_ascii_end();
     let far = near.get(above.len()..).unwrap_or_default();
     let lines = |space: &str| memchr::memchr_iter(b'\n', space.as_bytes()).count();
+    // A label (`tool_code`) is no sentence.
+    let line = above.rsplit('\n').next().unwrap_or_default();
+    if line.contains('_') && line.bytes().all(|byte| char_class::IDENTIFIER.has_byte(byte)) {
+        return Look::No;
+    }
     if at > start + LONGEST || !far.ends_with('\n') || !above.ends_with(char::is_alphanumeric) {
         return Look::No;
     }

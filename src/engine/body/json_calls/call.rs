@@ -9,6 +9,11 @@ impl JsonCalls {
         Some(decode(cx.part(range)))
     }
 
+    /// The object is a call of no offered tool.
+    pub(crate) fn is_unknown(&self, cx: &Reader<'_>) -> bool {
+        self.name(cx).is_some_and(|name| !cx.offered(&name))
+    }
+
     /// Begins the call of the last frame, if its name is known.
     pub(super) fn begin(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Flow {
         if self.frames.last().is_none_or(|frame| frame.index.is_some()) {
@@ -26,10 +31,12 @@ impl JsonCalls {
         let id = parent_id.or_else(|| frame.id.clone()).map(|id| decode(cx.part(&id)));
         frame.index = writer.begin(cx, out, &name, id.as_deref());
         if frame.index.is_none() {
-            // One name too many does not void its siblings: the element is passed over.
-            frame.name = None;
             if writer.begun == 0 && !self.frames.in_list() {
                 return Flow::Stop(Progress::Fail { at: self.at });
+            }
+            // One name too many does not void its siblings: the element is passed over.
+            if let Some(frame) = self.frames.last_mut() {
+                frame.name = None;
             }
         }
         Flow::On
