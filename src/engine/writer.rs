@@ -540,6 +540,9 @@ impl Writer {
             CallStatus::Malformed if too_deep => {
                 Some((IssueCode::MalformedCall, "the arguments are nested deeper than max_depth"))
             }
+            CallStatus::Malformed if self.record == Record::Behind => {
+                Some((IssueCode::MalformedCall, "it was made before, as what it gave stands behind it"))
+            }
             CallStatus::Malformed => Some((IssueCode::MalformedCall, "the arguments cannot be read")),
             CallStatus::Incomplete => Some((IssueCode::IncompleteCall, "the call is cut off")),
             CallStatus::UnknownTool => Some((IssueCode::UnknownTool, "the name means none of the offered tools")),

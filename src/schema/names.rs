@@ -374,8 +374,10 @@ fn after_prefix(set: &ToolSet, spellings: &Spellings, name: &str, served: bool) 
     };
     let namespaced = NAMESPACE.iter().filter_map(parted).find_map(|(prefix, rest)| {
         let prefix = fold(prefix);
+        // What models invent may stand behind it as well: `google:mcp:get_weather`.
+        let inner = || spellings.folded.get(&fold(without_invented(rest)?));
+        let whole = spellings.folded.get(&fold(rest)).or_else(inner);
         let rest = fold(rest);
-        let whole = spellings.folded.get(&rest);
         let i = (*whole.or_else(|| spellings.bare.get(&rest))?)?;
         let tool = set.tools().get(i)?;
         let firm = || served || is_of_formats(&prefix) || repeats(tool, &prefix);

@@ -1,7 +1,7 @@
 //! What follows a Python call: a separator and another call, what closes the list, or the end.
 use super::ahead::{Item, WIDE_COMMA, behind_wide_comma, next_item};
 use super::{Expect, Python, Quoted, space, stray};
-use crate::dialect::must_close;
+use crate::dialect::{Marker, MarkersAt, must_close};
 use crate::engine::body::Progress;
 use crate::engine::body::keys::call_key_in;
 use crate::engine::found::span;
@@ -15,6 +15,21 @@ const LONGEST_ITEMS: usize = 160;
 
 /// So many signs stand behind a call in its string.
 const SIGNS: usize = 8;
+
+/// What closes calls in markers stands at `at`.
+fn closes_calls(cx: &Reader<'_>, at: usize) -> Look<()> {
+    let markers = &cx.dialects.markers;
+    let closes = |marker: &Marker| matches!(marker, Marker::CallEnd { .. } | Marker::SectionEnd { .. });
+    match markers.at(cx.bytes(), at) {
+        MarkersAt::Some { more: true, .. } if !cx.eof => Look::More,
+        MarkersAt::Some { ends, count, .. } => {
+            let mut found = ends.iter().take(count).flat_map(|(_, list)| markers.list(*list));
+            Look::when(found.any(closes))
+        }
+        MarkersAt::Partial(_) if !cx.eof => Look::More,
+        MarkersAt::Partial(_) | MarkersAt::Nothing => Look::No,
+    }
+}
 
 impl Python {
     /// What stands at `at`, behind a call: a separator, the end of the list, another call or nothing of these.
@@ -77,6 +92,14 @@ impl Python {
             b'"' | b'\'' if quoted == Quoted::Open(byte) => {}
             b']' if self.inner => self.inner = false,
             b']' if self.list => self.list = false,
+            b']' if at == self.at && writer.origin.is_bare() => match closes_calls(cx, at + 1) {
+                Look::Is(()) => {
+                    writer.mend(RepairCode::Bracket, at, "a bracket that closes no list was left out");
+                    return Some(Progress::Done { end: at + 1 });
+                }
+                Look::More => return Some(Progress::More),
+                Look::No => return done,
+            },
             b'}' if self.braced => self.braced = false,
             b')' if self.printed => self.printed = false,
             b',' | b';' => return self.separator(cx, writer, at),
