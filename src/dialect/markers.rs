@@ -142,6 +142,27 @@ pub(crate) fn may_end_name(byte: u8) -> bool {
     char_class::IDENTIFIER.has_byte(byte) || matches!(byte, b'\'' | b'"' | b'\\')
 }
 
+/// What `byte` says, which is a stop, with the `next` one behind it; `marker` if a marker begins so.
+fn pair(byte: u8, next: u8, tags: bool, marker: bool) -> Pair {
+    let tag = || tags && (next.is_ascii_alphabetic() || next == b'_');
+    // An object begins with a key, a list with an object, a name or a string.
+    let item = || char_class::begins_key(next) || !next.is_ascii() || next.is_ascii_whitespace();
+    match byte {
+        b'`' => Pair::Begins,
+        b'~' if next == b'~' => Pair::Begins,
+        b'{' | b'[' if marker || item() || (byte, next) == (b'[', b'{') => Pair::Begins,
+        b'[' if matches!(next, b'(' | b'[') => Pair::Asks,
+        b'{' if next == b'{' => Pair::Asks,
+        b'(' => Pair::Asks,
+        // Signs in a row are many.
+        b'<' if next == b'<' => Pair::Asks,
+        b'<' if marker || tag() => Pair::Begins,
+        b'~' | b'{' | b'[' | b'<' => Pair::Nothing,
+        _ if marker => Pair::Asks,
+        _ => Pair::Nothing,
+    }
+}
+
 /// Literal markers and what each means.
 #[derive(Debug, Clone)]
 pub(crate) struct Markers {
@@ -153,13 +174,24 @@ pub(crate) struct Markers {
     search: Option<Search>,
     /// For each first byte, the bytes that may follow it.
     seconds: Vec<(u8, Box<[bool; 256]>)>,
-    /// For each byte, where in `seconds` it stands, and one more.
-    second_of: [u8; 256],
-    /// Any tag may begin a call.
-    tags: bool,
+    /// For each byte that is a stop, what it says with the one behind it.
+    pairs: Vec<[Pair; 256]>,
+    /// For each byte, where in `pairs` it stands.
+    pair_of: [u8; 256],
     late: Late,
     /// For each byte, whether nothing begins with it and no line ends there.
     quiet: [bool; 256],
+}
+
+/// What two bytes of the text say of the place where they stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pair {
+    /// Nothing begins there.
+    Nothing,
+    /// Something may begin there.
+    Begins,
+    /// The bytes round them tell.
+    Asks,
 }
 
 /// A search for the stops, at the speed of the processor's widest comparison.
@@ -229,8 +261,8 @@ impl Markers {
             stops: [false; 256],
             search: None,
             seconds: Vec::new(),
-            second_of: [0; 256],
-            tags: also.contains(&b'<'),
+            pairs: Vec::new(),
+            pair_of: [0; 256],
             quiet: std::array::from_fn(|byte| byte != usize::from(b'\n') && !late.begins_with(byte as u8)),
             late,
         };
@@ -274,7 +306,6 @@ impl Markers {
             let mut follows = Box::new([node.list.is_some(); 256]);
             node.next.iter().for_each(|(next, _)| follows[usize::from(*next)] = true);
             markers.seconds.push((byte, follows));
-            markers.second_of[usize::from(byte)] = u8::try_from(markers.seconds.len()).unwrap_or(0);
         }
         let first = markers.nodes[0].next.iter().map(|(b, _)| *b).chain(also.iter().copied());
         for byte in first.chain(markers.late.anchors()).collect::<Vec<_>>() {
@@ -283,6 +314,7 @@ impl Markers {
         }
         markers.join_runs();
         markers.nodes.iter_mut().for_each(Node::widen);
+        markers.pair_up(also.contains(&b'<'));
         markers.search = Search::new(&markers, also);
         markers
     }
@@ -350,52 +382,60 @@ impl Markers {
         text.get(at).is_some_and(|byte| self.stops[usize::from(*byte)]) && self.may_begin(text, at)
     }
 
-    /// The bytes round `at` let something begin there: a cheap look that spares the thorough one.
-    fn may_begin(&self, text: &[u8], at: usize) -> bool {
-        let Some(byte) = text.get(at).copied() else { return true };
-        let Some(next) = text.get(at + 1).copied() else { return true };
-        let before = at.checked_sub(1).and_then(|i| text.get(i)).copied();
-        let marker = || {
-            let begins =
-                usize::from(self.second_of[usize::from(byte)]).checked_sub(1).and_then(|i| self.seconds.get(i));
-            begins.is_some_and(|(_, next_bytes)| next_bytes[usize::from(next)])
-        };
-        let late = || self.late.may_end_in(text, at);
-        match byte {
-            b'`' => true,
-            b'~' => next == b'~',
-            // An object begins with a key, a list with an object, a name or a string.
-            b'{' | b'[' => {
-                let begins = char_class::begins_key(next) || !next.is_ascii();
-                // A pair of a name and an object.
-                let letter = || text.get(at + 3).is_none_or(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80);
-                let quoted = |byte: u8| matches!(byte, b'\'' | b'"') && letter();
-                // And a list in a list, of calls.
-                let named = |byte: u8| next == b'[' && (byte.is_ascii_alphabetic() || byte == b'_');
-                let item = || text.get(at + 2).is_none_or(|byte| quoted(*byte) || named(*byte));
-                let list = byte == b'[' && (next == b'{' || matches!(next, b'(' | b'[') && item());
-                // Its brace stands twice.
-                let doubled = || byte == b'{' && next == b'{' && text.get(at + 2).is_none_or(|byte| *byte == b'"');
-                begins || next.is_ascii_whitespace() || list || doubled() || marker() || late()
-            }
-            b'(' if before.is_some_and(may_end_name) => true,
-            // Signs in a row are many.
-            b'<' if next == b'<' => self.at(text, at) != MarkersAt::Nothing || late(),
-            b'<' => self.tags && (next.is_ascii_alphabetic() || next == b'_') || marker() || late(),
-            _ => marker() && self.goes_on(text, at) || late(),
+    /// Learns what two bytes say that begin with a stop. Any tag may begin a call if `tags` do.
+    fn pair_up(&mut self, tags: bool) {
+        for byte in (0..=u8::MAX).filter(|byte| self.stops[usize::from(*byte)]) {
+            let seconds = self.seconds.iter().find(|(first, _)| *first == byte).map(|(_, seconds)| seconds);
+            let pair = |next: usize| pair(byte, next as u8, tags, seconds.is_some_and(|seconds| seconds[next]));
+            self.pair_of[usize::from(byte)] = self.pairs.len() as u8;
+            self.pairs.push(std::array::from_fn(pair));
         }
     }
 
-    /// What stands at `at`, of which two bytes begin a marker, is one up to where markers part, or the text ends before that.
-    /// (Bold text begins as `**Action:**` does.)
-    fn goes_on(&self, text: &[u8], at: usize) -> bool {
-        let rest = text.get(at..).unwrap_or_default();
-        let Some((first, rest)) = rest.split_first() else { return true };
-        let Some(node) = self.nodes[0].behind(*first).and_then(|to| self.nodes.get(to)) else { return false };
-        match rest.get(node.run.len()) {
-            _ if !begins(rest, &node.run) => node.run.starts_with(rest),
-            Some(next) => node.list.is_some() || node.behind(*next).is_some(),
-            None => true,
+    /// The bytes round `at`, where a stop stands, let something begin there: a cheap look that spares the thorough one.
+    fn may_begin(&self, text: &[u8], at: usize) -> bool {
+        let Some([byte, next, behind @ ..]) = text.get(at..) else { return true };
+        let pairs = self.pairs.get(usize::from(self.pair_of[usize::from(*byte)]));
+        match pairs.map_or(Pair::Nothing, |pairs| pairs[usize::from(*next)]) {
+            Pair::Begins => true,
+            Pair::Asks if self.asks(text, at, *byte, behind) => true,
+            _ => self.late.may_end_in(text, at),
+        }
+    }
+
+    /// What stands round the `byte` at `at` and the one behind that lets something begin there.
+    fn asks(&self, text: &[u8], at: usize, byte: u8, behind: &[u8]) -> bool {
+        match (byte, behind) {
+            (b'(', _) if at.checked_sub(1).and_then(|i| text.get(i)).is_some_and(|byte| may_end_name(*byte)) => true,
+            // A pair of a name and an object, or a list of calls in a list.
+            (b'[', [b'\'' | b'"', behind @ ..]) => {
+                behind.first().is_none_or(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80)
+            }
+            (b'[', [byte, ..]) => text.get(at + 1) == Some(&b'[') && (byte.is_ascii_alphabetic() || *byte == b'_'),
+            // Its brace stands twice.
+            (b'{', [byte, ..]) => *byte == b'"',
+            (b'[' | b'{', []) => true,
+            _ => self.is_begun(text, at),
+        }
+    }
+
+    /// A marker stands at `at`, or the text ends in what may be one. (Bold text begins as `**Action:**` does.)
+    fn is_begun(&self, text: &[u8], at: usize) -> bool {
+        let mut rest = text.get(at..).unwrap_or_default();
+        let mut node = &self.nodes[0];
+        loop {
+            // Mostly nothing must.
+            if !node.run.is_empty() {
+                if !begins(rest, &node.run) {
+                    return node.run.starts_with(rest);
+                }
+                rest = rest.get(node.run.len()..).unwrap_or_default();
+            }
+            let Some((byte, behind)) = rest.split_first().filter(|_| node.list.is_none()) else { return true };
+            match node.behind(*byte) {
+                Some(to) => (node, rest) = (&self.nodes[to], behind),
+                None => return false,
+            }
         }
     }
 

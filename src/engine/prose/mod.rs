@@ -54,7 +54,8 @@ impl Engine {
         }
         let bytes = cx.bytes();
         // Where it is unclear what begins, the text before is given out and nothing else begins there.
-        let mut unclear = self.unclear.stage(cx, self.at).is_some() && cx.dialects.markers.is_stop(bytes, self.at);
+        let waited = self.unclear.stage(cx, self.at).is_some();
+        let mut unclear = waited && cx.dialects.markers.is_stop(bytes, self.at);
         if self.at == 0 && !unclear && (cx.dialects.begins_bare || self.given.mode == Mode::Reasoning) {
             // A header without special tokens has its object near; the others wait for a marker.
             for look in [
@@ -73,7 +74,8 @@ impl Engine {
                 }
             }
         }
-        let mut next = None;
+        // What is no stop any more need not be asked again.
+        let mut next = (waited && !unclear).then(|| cx.dialects.markers.next_stop(bytes, self.at + 1));
         loop {
             let stop = if unclear { self.at } else { self.next_stop(cx, &mut next) };
             self.at = stop;
