@@ -21,7 +21,18 @@ impl Element {
     }
 }
 
-pub(super) static ELEMENTS: [Element; 43] = [
+/// No name is longer.
+const LONGEST_NAME: usize = 24;
+
+/// The element that a `tag` opens which begins with its name.
+pub(super) fn opened_by(tag: &str) -> Option<&'static Element> {
+    let near = tag.bytes().take(LONGEST_NAME + 1);
+    let length = near.take_while(|byte| char_class::IDENTIFIER.has_ascii(*byte)).count();
+    // All names are words, and few are as long as the tag's.
+    ELEMENTS.iter().find(|element| element.name.len() == length && element.is(tag))
+}
+
+static ELEMENTS: [Element; 43] = [
     code("pre"),
     code("code"),
     code("samp"),

@@ -2,7 +2,7 @@
 //! call, and without markers nothing is in an element that shows an example, a file, a value or what a tool gave back.
 use super::above::is_shown_by_line;
 use super::echoed::Echoed;
-use super::element::{ELEMENTS, Element};
+use super::element::{Element, opened_by};
 use super::example::has_blank_line;
 use super::fragment::in_fragment;
 use super::literal::Literals;
@@ -488,7 +488,8 @@ impl Engine {
                 Some((_, behind)) => blank(behind),
                 None => cx.at_line_start(place) || cx.follows_tag(place),
             };
-            if let Some(element) = ELEMENTS.iter().find(|element| begins && element.is(rest)) {
+            let opened = if begins { opened_by(rest) } else { None };
+            if let Some(element) = opened {
                 let tag = rest.get(..floor(rest, LINE)).unwrap_or_default();
                 let end = tag.find('>').map_or(at, |i| place + 2 + i);
                 if cx.slice(place, end).ends_with("/>") {
@@ -561,8 +562,12 @@ fn ends_behind_message(cx: &Reader<'_>, at: usize, end: usize) -> bool {
 /// Right before `at` stands a marker that somebody broke up, or wrote with entities, so that nobody reads it as one: what tools
 /// give back is made harmless so.
 fn behind_broken_marker(cx: &Reader<'_>, at: usize) -> bool {
-    let near = cx.before(at, NEAR_MARKER);
-    let word = near.trim_end().rsplit(char::is_whitespace).next().unwrap_or_default();
+    let near = cx.before(at, NEAR_MARKER).trim_end();
+    // Mostly a word or a line of prose ends there.
+    if !near.ends_with([';', '>', ']', '｜']) {
+        return false;
+    }
+    let word = near.rsplit(char::is_whitespace).next().unwrap_or_default();
     let (starts, ends) = (['<', '[', ']', '>', '｜'], ['>', ']', '｜']);
     word.starts_with("&lt;") && word.ends_with("&gt;") && cx.at_line_start(at)
         || word.starts_with(starts) && word.ends_with(ends) && word.contains('\u{200b}')
