@@ -73,7 +73,7 @@ impl CallTemplate {
 
 /// A marker has the bars of a special token.
 pub(crate) fn special(marker: &str) -> bool {
-    marker.contains(['|', '｜'])
+    memchr::memchr(b'|', marker.as_bytes()).is_some() || marker.contains('｜')
 }
 
 /// What may stand at a place: its first byte and, where that is `<`, the second; `None` for anything.

@@ -205,9 +205,10 @@ impl Engine {
         let object = matches!(body, Look::Is(Body::Json) | Look::More) && cx.bytes().get(at) == Some(&b'{');
         let before = cx.slice(0, at).trim_end();
         let sentence = before.ends_with(ENDS_SENTENCE) || !object && before.ends_with([':', '：']);
+        // Mostly no colon stands there, with signs of bold text or without.
+        let label = before.ends_with([':', '*']);
         if !cx.dialects.auto
-            || labelled(cx, at)
-            || behind_label(cx, at)
+            || label && (labelled(cx, at) || behind_label(cx, at))
             || ((list || object) && cx.tools.is_some() && sentence)
             || (list && cx.at_line_start(at) && (cx.tools.is_some() || self.begins_paragraph(cx, at)))
         {
@@ -302,7 +303,8 @@ fn labelled(cx: &Reader<'_>, at: usize) -> bool {
     let near = cx.before(at, 64);
     let Some(before) = near.trim_end_matches([' ', '\t', '*']).strip_suffix(':') else { return false };
     let word = before.get(before.len() - name_before(before)..).unwrap_or_default();
-    let label = before.rsplit(['\n', '>']).next().unwrap_or_default().trim_matches([' ', '\t', '*', '#']);
+    let line = memchr::memrchr2(b'\n', b'>', before.as_bytes()).map_or(0, |i| i + 1);
+    let label = before.get(line..).unwrap_or_default().trim_matches([' ', '\t', '*', '#']);
     let says = |spelling: &&str| {
         let alike =
             |(a, b): ((&str, &str), (&str, &str))| a.0.eq_ignore_ascii_case(b.0) && a.1.eq_ignore_ascii_case(b.1);
@@ -317,8 +319,7 @@ fn labelled(cx: &Reader<'_>, at: usize) -> bool {
 
 /// Nothing but a token stands before `at` in the text: what a header or a marker has left (`<|im_start|>{...}`).
 fn behind_lone_token(cx: &Reader<'_>, at: usize) -> bool {
-    let before = if at <= LONGEST_TOKEN { cx.slice(0, at).trim() } else { "" };
-    LONE_TOKENS.contains(&before)
+    at <= LONGEST_TOKEN && LONE_TOKENS.contains(&cx.slice(0, at).trim())
 }
 
 /// What headers begin and end with, and answers.

@@ -130,11 +130,15 @@ impl Engine {
         let begins = |row: &u16| {
             let Some(channels) = Self::channels(cx, *row) else { return false };
             let (role, sign) = (channels.role.as_bytes(), channels.recipient.as_bytes());
+            // Mostly the line begins with another letter.
+            if written.first().is_none_or(|first| role.first() != Some(first)) {
+                return false;
+            }
             let (start, rest) = written.split_at(written.len().min(role.len()));
             // A blank stands between the two.
             let to = |rest: &[u8]| !sign.is_empty() && (rest.starts_with(sign) || sign.starts_with(rest));
             let addressed = rest.is_empty() || rest.strip_prefix(b" ").is_some_and(to);
-            !start.is_empty() && role.starts_with(start) && addressed
+            role.starts_with(start) && addressed
         };
         let row = cx.dialects.channels.iter().copied().find(begins).filter(|_| self.begins_line(cx, line))?;
         Some((row, line))

@@ -79,6 +79,10 @@ const LONGEST_TURN: usize = 4096;
 
 /// The `word` is one of the `names`, in small letters or capital ones.
 pub(super) fn is_one_of(word: &str, names: &[&str]) -> bool {
+    // Mostly it is as long as none of them, or begins with another letter.
+    if word.is_ascii() {
+        return names.iter().any(|name| name.len() == word.len() && name.eq_ignore_ascii_case(word));
+    }
     names.iter().any(|name| name.chars().eq(word.chars().flat_map(char::to_lowercase)))
 }
 
