@@ -81,6 +81,10 @@ impl Engine {
 
     /// Where text ends that cannot be the beginning of a bare call's name.
     fn before_name(&self, cx: &Reader<'_>, from: usize, to: usize) -> usize {
+        // A run of blanks that is waited for is not looked through with every chunk.
+        if cx.skip_space(from) >= to {
+            return to;
+        }
         let bytes = cx.bytes().get(from..to).unwrap_or_default();
         // Or else it ends in a word there, or behind one.
         let spaces = bytes.iter().rev().take(APART + 1).take_while(|byte| byte.is_ascii_whitespace()).count();
