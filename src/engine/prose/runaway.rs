@@ -150,10 +150,40 @@ fn answered_by(label: &Label<'_>) -> Option<&'static [&'static str]> {
     }
 }
 
-/// Something is said in the `turn`, between the label that begins it and the one that ends it.
-fn says_something(turn: &str) -> bool {
-    let said = turn.trim_ascii().split_once('\n').and_then(|(_, said)| said.rsplit_once('\n'));
-    said.is_some_and(|(said, _)| !said.trim_ascii().is_empty())
+/// So many lines of a turn are looked at for what it says, and so many above it for what they are a list of.
+const MOST_LINES: usize = 16;
+
+/// Gemma's bare sides are names of tables and files as well, in lists. The `turn` of one holds words, between the label that begins it
+/// and the one that ends it: any words right behind the call that ends at `called`. Elsewhere they must be more than a name, and no list
+/// of names that a line with a colon, or the text, begins with stands above it.
+fn is_turn(cx: &Reader<'_>, called: Option<usize>, user: usize, turn: &str) -> bool {
+    let said = turn.trim_ascii().rsplit_once('\n').map_or("", |(said, _)| said);
+    // What is said may begin right behind the label.
+    let first = said.lines().next().and_then(Label::of).map_or("", |label| label.rest);
+    let mut lines = said.lines().skip(1).take(MOST_LINES).chain([first]).map(str::trim_ascii);
+    if called.is_some_and(|called| only_closes(cx.slice(called, user))) {
+        return lines.any(|line| !line.is_empty());
+    }
+    let begins = user - cx.before(user, LONGEST_TURN).len();
+    let mut above = cx.slice(called.unwrap_or(0).max(begins), user).lines().rev().take(MOST_LINES).map(str::trim_ascii);
+    let mut listed = || {
+        let heading = above.find(|line| !is_name(line));
+        heading.map_or(called.is_none(), |line| line.ends_with([':', '：']))
+    };
+    lines.any(|line| !is_name(line)) && !listed()
+}
+
+/// The `line` has a name alone in it, as a list has them, or nothing.
+fn is_name(line: &str) -> bool {
+    let name = line.trim_start_matches(['-', '*', '•', ' ']);
+    let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '`' | ',');
+    name.chars().all(part) && !name.ends_with('.')
+}
+
+/// Nothing but signs and markers, which close a call, stands in the `text`.
+fn only_closes(text: &str) -> bool {
+    let marker = |word: &str| word.starts_with(['<', '[']) && word.ends_with(['>', ']']);
+    text.split_ascii_whitespace().all(|word| marker(word) || !word.contains(char::is_alphanumeric))
 }
 
 /// Another side speaks in `line`, which is one of `sides`.
@@ -298,12 +328,11 @@ impl Engine {
         let mut lines =
             called.into_iter().chain(above.match_indices(['\n', '>', ']', '}', '`']).map(|(i, _)| from + i + 1));
         let line = |start: usize| cx.slice(start, floor(cx.text, at.min(start + LONGEST_LABEL)));
-        let mut user = lines.find(|start| speaks_as(line(*start).lines().next().unwrap_or_default(), sides));
-        if label.is_some_and(|label| label.side == MODEL) {
-            // Names of tables and files are the same words, in lists: those stand below a sentence, and hold no turn.
-            let behind = |user: usize| called.is_some_and(|called| cx.slice(called, user).trim_ascii().is_empty());
-            user = user.filter(|user| behind(*user) && says_something(cx.slice(*user, at)));
-        }
+        let gemma = label.is_some_and(|label| label.side == MODEL);
+        let user = lines.find(|start| {
+            speaks_as(line(*start).lines().next().unwrap_or_default(), sides)
+                && (!gemma || is_turn(cx, called, *start, cx.slice(*start, at)))
+        });
         self.runaway.no_user = at;
         user.is_some_and(|user| !self.out.calls.is_empty() || !begins_prompt(cx.slice(0, user)))
     }
