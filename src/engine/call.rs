@@ -348,7 +348,8 @@ impl Engine {
             Doubt::Sentence => sentence::goes_on(cx, at, at + cx.policy.max_markup_bytes),
             Doubt::Bare => {
                 let (place, pending) = (call.start..at, call.writer.pending.as_ref());
-                let speaks = sentence::speaks_of(cx, place.clone(), pending);
+                let tool = pending.and_then(|pending| cx.called(&self.out, pending.index));
+                let speaks = sentence::speaks_of(cx, place.clone(), pending, tool);
                 speaks.or(|| sentence::names(cx, place, pending, hold.before.fresh))
             }
             Doubt::Reasoning | Doubt::Fence | Doubt::InlineCode | Doubt::Names => Look::No,

@@ -213,7 +213,7 @@ pub(super) fn schema_like(cx: &Reader<'_>, at: usize, name: Option<&str>) -> Loo
 }
 
 /// What JSON's values are called in a schema, and Python's in a declaration.
-pub(in crate::engine) const TYPE_NAMES: [&str; 11] =
+pub(super) const TYPE_NAMES: [&str; 11] =
     ["string", "number", "integer", "boolean", "object", "array", "str", "int", "float", "bool", "dict"];
 
 /// Two more, which as bare words are other things as well: a value, and an order.

@@ -194,7 +194,7 @@ const OTHERS: [&str; 15] = [
 const GAP: usize = 16;
 
 /// The sentence above the call at `start`, which ends at `at`, says that a model writes it, and the one below what others do then.
-pub(super) fn describes(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
+pub(super) fn tells_of(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
     let above = cx.before(start, LONGEST).trim_end();
     let Some(sentence) = above.trim_end_matches(['*', '_', ' ']).strip_suffix(':') else { return Look::No };
     let sentence = sentence.rsplit(['\n', '.', '!', '?']).next().unwrap_or_default().to_lowercase().replace('’', "'");

@@ -8,6 +8,7 @@ pub(super) mod clause;
 pub(super) mod closers;
 pub(super) mod code;
 pub(super) mod coded;
+pub(super) mod described;
 pub(super) mod document;
 pub(super) mod echoed;
 pub(super) mod element;

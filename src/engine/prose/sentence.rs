@@ -1,19 +1,19 @@
 //! A call that somebody writes about: the sentence, or the expression, goes on right behind it, in the same line.
-use super::clause;
 use super::coded::is_logged;
-use super::instructed::describes;
 use super::program::goes_on_below;
+use super::{clause, described, instructed};
 use crate::char_class;
 use crate::dialect::MarkersAt;
-use crate::engine::found::{Found, Piece, Value};
+use crate::engine::found::{Found, Piece};
 use crate::engine::look::{seen, unless};
 use crate::engine::reader::floor;
 use crate::engine::writer::Pending;
 use crate::engine::{Look, Reader};
+use crate::schema::Tool;
 use std::ops::Range;
 
 /// A longer call without markers is no part of a sentence, and the sentence goes on within so many bytes of its beginning.
-const LONGEST: usize = 256;
+pub(super) const LONGEST: usize = 256;
 
 /// What follows a call says within so many bytes whether it goes on with another call.
 const BEHIND: usize = 512;
@@ -26,9 +26,9 @@ pub(crate) fn is_too_long(cx: &Reader<'_>, start: usize) -> bool {
 
 /// A sentence speaks of the `call` without markers at `place`. Not of one that had to be mended, or cannot be read: how far that
 /// reaches is a guess.
-pub(crate) fn speaks_of(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pending>) -> Look<()> {
+pub(crate) fn speaks_of(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pending>, tool: Option<&Tool>) -> Look<()> {
     let Range { start, end: at } = place;
-    if call.is_some_and(|call| call.status.readable() && defines(cx, &call.arguments)) {
+    if call.is_some_and(|call| call.status.readable() && described::describes(cx, tool, &call.arguments)) {
         return Look::Is(());
     }
     let guess = |call: &Pending| !call.status.readable() || matches!(call.arguments, Found::Json(Piece::Made(_)));
@@ -43,50 +43,8 @@ pub(crate) fn speaks_of(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pend
         look => return look.then(|()| Look::No),
     }
     let goes_on = goes_on(cx, at, start + LONGEST);
-    let told = || is_reported(cx, start, at).or(|| describes(cx, start, at)).or(|| is_in_log(cx, start, at));
+    let told = || is_reported(cx, start, at).or(|| instructed::tells_of(cx, start, at)).or(|| is_in_log(cx, start, at));
     goes_on.or(|| wraps(cx, start, at)).or(told).or(|| goes_on_below(cx, start, at))
-}
-
-/// What JSON's values are called in a schema, and Python's in a declaration.
-const TYPES: [&str; 11] =
-    ["string", "number", "integer", "boolean", "object", "array", "str", "int", "float", "bool", "dict"];
-
-/// Keys of what no type is called like. What is looked for, written or said may be any word.
-const PLACES: [&str; 12] = [
-    "path",
-    "file_path",
-    "filepath",
-    "filename",
-    "file",
-    "url",
-    "command",
-    "city",
-    "location",
-    "date",
-    "directory",
-    "email",
-];
-
-/// All of the `arguments` are names of types, and one is so where it can be nothing else: a tool is described.
-fn defines(cx: &Reader<'_>, arguments: &Found) -> bool {
-    let describes = |members: &[(&str, &str)]| {
-        members.iter().all(|(_, value)| TYPES.contains(value)) && members.iter().any(|(key, _)| PLACES.contains(key))
-    };
-    match arguments {
-        Found::Json(piece) if piece.len() <= LONGEST => {
-            let object = serde_json::from_str::<serde_json::Map<_, _>>(piece.as_str(cx.text)).unwrap_or_default();
-            let members = object.iter().map(|(key, value)| (key.as_str(), value.as_str().unwrap_or_default()));
-            describes(&members.collect::<Vec<_>>())
-        }
-        Found::Members(members) => {
-            let members = members.iter().map(|(key, value)| {
-                let (Value::Text(value) | Value::Json(value)) = value;
-                (key.as_str(cx.text), value.as_str(cx.text).trim_matches(['"', '\'']))
-            });
-            describes(&members.collect::<Vec<_>>())
-        }
-        Found::Json(_) => false,
-    }
 }
 
 /// What is left of the header of another message, without its tokens.
