@@ -1,5 +1,5 @@
 //! What a sentence that ends in a colon says of the call below it: that it is not made, was made before, is asked for or only shows how one
-//! would; or that whoever writes looks at an example, or changes one. Only what says so surely counts: else the call is made.
+//! would. Only what says so surely counts: else the call is made.
 use super::clause::last_clause;
 use crate::engine::reader::floor;
 
@@ -13,7 +13,7 @@ const LONGEST: usize = 256;
 const PARTS: [&str; 8] = [",", ";", ":", " so", " but", " and", " –", " —"];
 
 /// What may stand for the call at the end of a sentence, behind its verb.
-const STANDS_FOR_IT: [&str; 15] = [
+const STANDS_FOR_IT: [&str; 18] = [
     "this",
     "that",
     "it",
@@ -26,53 +26,95 @@ const STANDS_FOR_IT: [&str; 15] = [
     "call",
     "calls",
     "tool",
+    "tools",
     "function",
+    "functions",
     "command",
+    "commands",
     "anything",
 ];
 
-/// What is done with calls, and where it has been done.
-const VERBS: [&str; 12] =
-    ["run", "call", "execute", "send", "use", "do", "make", "invoke", "perform", "issue", "emit", "submit"];
-const DONE: [&str; 6] = ["ran", "run", "called", "executed", "sent", "made"];
-
-/// What says that it was before.
-const BEFORE: [&str; 3] = ["already", "earlier", "previously"];
-
-/// Words between a denial and its verb.
-const ADVERBS: [&str; 5] = ["ever", "just", "actually", "directly", "simply"];
-
-/// Who may deny that they make a call, or is told not to: others may fail to do something else.
-const WHO: [&str; 6] = ["i", "i'm", "we", "we're", "you", "please"];
-
-/// What begins a sentence that asks whether it is done.
-const ASKS: [&str; 11] = [
-    "shall i ",
-    "shall we ",
-    "should i ",
-    "should we ",
-    "may i ",
-    "can i ",
-    "could i ",
-    "do you want ",
-    "would you like ",
-    "is it ok ",
-    "is it okay ",
+/// What is done with calls: as it is told, where it has been done, and while it is.
+const VERBS: [[&str; 3]; 12] = [
+    ["run", "ran", "running"],
+    ["call", "called", "calling"],
+    ["execute", "executed", "executing"],
+    ["send", "sent", "sending"],
+    ["use", "used", "using"],
+    ["do", "did", "doing"],
+    ["make", "made", "making"],
+    ["invoke", "invoked", "invoking"],
+    ["perform", "performed", "performing"],
+    ["issue", "issued", "issuing"],
+    ["emit", "emitted", "emitting"],
+    ["submit", "submitted", "submitting"],
 ];
 
-/// What begins a clause that makes it wait for the other side, what that would do, and what waits: a confirmation that was given is told
-/// in the past, and what is done all the same is no promise.
-const WAITS: [&str; 5] = ["once ", "if ", "after ", "when ", "as soon as "];
-const CONFIRMS: [&str; 7] =
-    ["you confirm", "you approve", "you agree", "you confirm this", "you confirm that", "you confirm it", "you'd like"];
-const PROMISES: [&str; 5] = ["i'll ", "i will ", "we'll ", "i can ", "i could "];
+/// What says that it was before, and all that else stands where nothing but that is said.
+const BEFORE: [&str; 3] = ["already", "earlier", "previously"];
+const SAYING_SO: [&str; 16] = [
+    "i", "we", "i've", "we've", "have", "had", "has", "my", "which", "what", "was", "were", "is", "are", "been", "here",
+];
+
+/// Words between a denial and its verb, as those that end in "-ly" are.
+const ADVERBS: [&str; 8] = ["ever", "just", "also", "still", "even", "yet", "thus", "therefore"];
+
+/// Who may deny that they make a call, or is told not to: others may fail to do something else.
+const WHO: [&str; 10] = ["i", "i'm", "i'll", "i'd", "we", "we're", "we'll", "we'd", "you", "please"];
+
+/// What stands between them and what they deny.
+const AUXILIARIES: [&str; 15] = [
+    "do", "will", "would", "can", "could", "must", "should", "may", "might", "am", "are", "have", "need", "to",
+    "rather",
+];
+
+/// What denies it.
+const NEVER: [&str; 11] =
+    ["never", "don't", "won't", "can't", "cannot", "mustn't", "shouldn't", "wouldn't", "couldn't", "aren't", "not"];
+
+/// As above, where a verb follows.
+const REFUSES: [&str; 8] =
+    ["refuse", "decline", "unable", "unwilling", "reluctant", "hesitant", "forbidden", "refused"];
+
+/// Between "not" and a verb these deny nothing.
+const DENIES_NOTHING: [&str; 8] = ["forget", "hesitate", "fail", "wait", "afraid", "only", "just", "mind"];
+
+/// How a question begins with whoever asks, and what they ask the other side.
+const ASKS: [&str; 7] = ["may", "can", "could", "shall", "should", "do", "am"];
+const ASKS_YOU: [&str; 4] = ["do", "would", "will", "are"];
+const WISHES: [&str; 12] =
+    ["want", "like", "mind", "prefer", "wish", "agree", "approve", "confirm", "allow", "permit", "ok", "okay"];
+
+/// What begins a clause that makes it wait for the other side, and what that would do: a confirmation that was given is told in the
+/// past.
+const WAITS: [&str; 5] = ["once", "if", "after", "when", "as soon as"];
+const CONFIRMS: [[&str; 2]; 8] = [
+    ["confirm", "confirmed"],
+    ["approve", "approved"],
+    ["agree", "agreed"],
+    ["authorize", "authorized"],
+    ["authorise", "authorised"],
+    ["permit", "permitted"],
+    ["allow", "allowed"],
+    ["accept", "accepted"],
+];
+
+/// The same without a verb.
+const UPON: [&str; 4] = ["upon", "pending", "on", "after"];
+const CONFIRMATIONS: [&str; 5] = ["confirmation", "approval", "permission", "consent", "authorization"];
+
+/// What waits: what is done all the same is no promise.
+const PROMISES: [&str; 10] =
+    ["i'll ", "i will ", "we'll ", "we will ", "i can ", "we can ", "i could ", "we could ", "i'd ", "i would "];
 
 /// Headings of calls that are shown as wrong, and what else stands in them.
-const WRONG: [&str; 5] = ["wrong", "incorrect", "avoid", "avoid this", "not this"];
+const WRONG: [&str; 9] =
+    ["wrong", "incorrect", "bad", "invalid", "malformed", "broken", "avoid", "avoid this", "not this"];
 const OF_CALLS: [&str; 5] = ["call", "calls", "format", "way", "usage"];
 
-/// What is said of calls that were made before, and what they are called.
-const PAST: [&str; 5] = ["previous", "earlier", "failed", "last", "first"];
+/// What is said of calls that were made before, and where they were numbered as well; and what they are called.
+const PAST: [&str; 3] = ["previous", "earlier", "failed"];
+const NUMBERED: [&str; 2] = ["last", "first"];
 const CALLS: [&str; 4] = ["call", "command", "invocation", "attempt"];
 
 /// What ends a sentence that tells others how a call is made, and may stand behind its first word.
@@ -104,12 +146,12 @@ pub(super) fn denies_here(line: &str) -> bool {
 }
 
 /// The `sentence` in small letters, with plain apostrophes.
-fn in_small_letters(sentence: &str) -> String {
+pub(super) fn in_small_letters(sentence: &str) -> String {
     sentence.to_lowercase().replace('’', "'")
 }
 
 /// The words of a sentence in small letters, without what stands round them.
-fn words(sentence: &str) -> Vec<&str> {
+pub(super) fn words(sentence: &str) -> Vec<&str> {
     let words = sentence.split(|c: char| c.is_whitespace() || c == ',');
     words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric())).filter(|word| !word.is_empty()).collect()
 }
@@ -123,14 +165,17 @@ fn is_wrong(words: &[&str]) -> bool {
 
 /// The call was made before, and the sentence says nothing else: what is done to it now is done by the call below.
 fn is_past(words: &[&str]) -> bool {
-    match without_object(words) {
-        ["i" | "we" | "i've" | "we've", before, done] | ["i" | "we", "have", before, done] if DONE.contains(done) => {
-            return BEFORE.contains(before);
-        }
-        _ => {}
+    let done = |word: &&str| *word == "run" || VERBS.iter().any(|[_, past, _]| past == word);
+    let before = |word: &&str| BEFORE.contains(word);
+    let only = |word: &&str| done(word) || before(word) || SAYING_SO.contains(word) || STANDS_FOR_IT.contains(word);
+    // Whoever is told to run it again is told first.
+    let told = words.iter().any(done) && words.iter().any(before) && words.first() != Some(&"run");
+    if told && words.iter().all(only) {
+        return true;
     }
     match words {
-        ["the" | "my", past, call, "was"] | [past, call] => PAST.contains(past) && CALLS.contains(call),
+        ["the" | "my", past, call, "was"] => (PAST.contains(past) || NUMBERED.contains(past)) && CALLS.contains(call),
+        [past, call] => PAST.contains(past) && CALLS.contains(call),
         ["the" | "my", call, "that" | "which", "failed"] => CALLS.contains(call),
         _ => false,
     }
@@ -149,39 +194,114 @@ fn denies(words: &[&str]) -> bool {
     let verbs = words.iter().enumerate().rev().take(object + 1);
     verbs.into_iter().any(|(i, word)| {
         let before = words.get(..i).unwrap_or_default();
-        *word == "called" && before.ends_with(&["would", "have"]) || VERBS.contains(word) && is_denied(before, word)
+        *word == "called" && before.ends_with(&["would", "have"])
+            || VERBS.iter().any(|[verb, _, doing]| {
+                verb == word && is_denied(before, word)
+                    || doing == word && (avoids(before) || is_denied(be(before), word))
+            })
     })
+}
+
+/// The words without "be" at their end, which stands before what is being done.
+fn be<'a, 'w>(words: &'a [&'w str]) -> &'a [&'w str] {
+    words.strip_suffix(&["be"]).unwrap_or(words)
+}
+
+/// Somebody says that they avoid what is named behind these words.
+fn avoids(before: &[&str]) -> bool {
+    matches!(before, [who @ .., "avoid"] | [who @ .., "refrain", "from"] if is_own(who) && !who.is_empty())
+}
+
+/// The words are those of somebody who says what they do, or nobody is named.
+fn is_own(who: &[&str]) -> bool {
+    let Some((first, rest)) = who.split_first() else { return true };
+    let plain = |word: &&str| AUXILIARIES.contains(word) || is_adverb(word);
+    (WHO.contains(first) || AUXILIARIES.contains(first)) && rest.iter().all(plain)
+}
+
+/// The `word` says only how, or when, something is done.
+fn is_adverb(word: &str) -> bool {
+    ADVERBS.contains(&word) || word.ends_with("ly")
 }
 
 /// The `verb` behind these words is not done: whoever writes says so of themselves, or tells others.
 fn is_denied(before: &[&str], verb: &str) -> bool {
-    let end = before.iter().rposition(|word| !ADVERBS.contains(word)).map_or(0, |last| last + 1);
-    let (who, sure) = match before.get(..end).unwrap_or_default() {
-        [who @ .., "never" | "don't" | "won't"] | [who @ .., "do" | "will", "not"] => (who, true),
-        [who @ .., "can't" | "cannot" | "mustn't" | "shouldn't"]
-        | [who @ .., "can" | "must" | "should", "not"]
-        | [who @ .., "not", "allowed" | "able" | "going" | "supposed", "to"]
-        | [who @ .., "unable", "to"] => (who, false),
+    let end = before.iter().rposition(|word| !is_adverb(word)).map_or(0, |last| last + 1);
+    let before = before.get(..end).unwrap_or_default();
+    let who = match before {
+        [who @ .., refuses, "to"] if REFUSES.contains(refuses) => return is_own(who),
+        [who @ .., never, how, "to"] if NEVER.contains(never) => {
+            // What nobody has to do is done all the same.
+            let spared = who.first() == Some(&"you") && matches!(*how, "need" | "have");
+            return is_own(who) && !spared && !DENIES_NOTHING.contains(how);
+        }
+        [who @ .., never] if NEVER.contains(never) => who,
         _ => return false,
     };
-    let own = who.len() <= 2 && who.first().is_none_or(|first| WHO.contains(first));
-    own || sure && matches!(verb, "run" | "call")
+    // "Not" stands behind what it denies; what was not done may be done now.
+    let (not, aux) = (before.last() == Some(&"not"), who.last().copied().unwrap_or_default());
+    let sure = match before.last() {
+        Some(&("never" | "don't" | "won't")) => true,
+        _ => not && matches!(aux, "do" | "will"),
+    };
+    is_own(who) && !(not && matches!(aux, "" | "have")) || sure && matches!(verb, "run" | "call")
 }
 
 /// The whole sentence asks whether the call is made, or waits for somebody to say so.
 fn asks(sentence: &str) -> bool {
     let sentence = sentence.trim_matches(|c: char| !c.is_alphanumeric());
-    let promises = |clause: &str| PROMISES.iter().any(|words| clause.starts_with(words));
-    let waits = |clause: &str| {
-        let rest = WAITS.iter().find_map(|word| clause.strip_prefix(word));
-        rest.is_some_and(|rest| CONFIRMS.contains(&rest))
+    let promises = |clause: &str| {
+        let clause = clause.strip_prefix("then ").unwrap_or(clause);
+        PROMISES.iter().any(|words| clause.starts_with(words))
     };
-    if ASKS.iter().any(|words| last_clause(sentence, &PARTS).starts_with(words)) {
+    let last = last_clause(sentence, &PARTS);
+    if is_question(last) || is_question(sentence) && !promises(last) && !last.starts_with("let ") {
         return true;
     }
-    let ends = |word: &&str| sentence.rfind(&[" ", word].concat()).is_some_and(|at| waits(sentence.split_at(at + 1).1));
-    sentence.split_once(", ").is_some_and(|(clause, rest)| waits(clause) && promises(rest))
-        || promises(sentence) && WAITS.iter().any(|word| ends(&word.trim_end()))
+    let (mut before, mut waiting) = ("", false);
+    for clause in sentence.split(", ") {
+        if promises(clause) && waits(before) {
+            return true;
+        }
+        (before, waiting) = (clause, waiting || promises(clause));
+    }
+    let ends = |word: &&str| {
+        sentence.rfind(&[" ", word, " "].concat()).and_then(|at| sentence.get(at + 1..)).is_some_and(waits)
+    };
+    waiting && WAITS.iter().chain(&UPON).any(ends)
+}
+
+/// The `clause` asks whether something may be done.
+fn is_question(clause: &str) -> bool {
+    match words(clause).as_slice() {
+        [asks, "i" | "we", ..] => ASKS.contains(asks),
+        [asks, "you", wish, ..] => ASKS_YOU.contains(asks) && WISHES.contains(wish),
+        ["is", "it" | "that" | "this", fine, ..] => matches!(*fine, "ok" | "okay" | "fine" | "alright"),
+        ["want", "me", "to", ..] | ["ok" | "okay" | "mind", "if", "i" | "we", ..] => true,
+        _ => false,
+    }
+}
+
+/// The `clause` makes what is promised wait for somebody to agree.
+fn waits(clause: &str) -> bool {
+    let words = words(clause);
+    if let [upon, whose @ .., confirmation] = words.as_slice()
+        && UPON.contains(upon)
+        && CONFIRMATIONS.contains(confirmation)
+    {
+        return matches!(whose, [] | ["your"]);
+    }
+    let Some(rest) = WAITS.iter().find_map(|word| clause.strip_prefix(word)?.strip_prefix(' ')) else { return false };
+    let words = self::words(rest);
+    let end = words.iter().rposition(|word| !matches!(*word, "this" | "that" | "it" | "so")).map_or(0, |last| last + 1);
+    let is = |verb: &&str, form: usize| CONFIRMS.iter().any(|forms| forms.get(form) == Some(verb));
+    match words.get(..end).unwrap_or_default() {
+        ["you", "like" | "want" | "wish"] | ["you'd", "like"] => clause.starts_with("if"),
+        ["you", verb] => is(verb, 0),
+        ["you've", verb] | ["you", "have", verb] | [verb] => is(verb, 1),
+        ["it's" | "that's" | "this", verb] | ["it" | "that" | "this", "is", verb] => is(verb, 1),
+        _ => false,
+    }
 }
 
 /// The words tell whoever reads them how they may call.
@@ -189,65 +309,4 @@ fn shows_how(words: &[&str]) -> bool {
     let [.., "like" | "such", _] = words else { return false };
     let tail = words.get(words.len() - 2..).unwrap_or_default().join(" ");
     matches!(words, ["you" | "one", may, ..] if MAY.contains(may)) && LIKE_THIS.contains(&tail.as_str())
-}
-
-/// What may stand before the first person that begins a sentence.
-const FIRST: [&str; 7] = ["now", "first", "next", "then", "so", "ok", "okay"];
-
-/// What is done with files: an example is one of them.
-const ACTS: [&str; 13] =
-    ["read", "open", "check", "view", "look", "inspect", "edit", "update", "fix", "run", "test", "delete", "create"];
-const ACTING: [&str; 13] = [
-    "reading",
-    "opening",
-    "checking",
-    "viewing",
-    "looking",
-    "inspecting",
-    "editing",
-    "updating",
-    "fixing",
-    "running",
-    "testing",
-    "deleting",
-    "creating",
-];
-
-/// What stands before an example that is known.
-const THE: [&str; 8] = ["the", "this", "that", "your", "its", "my", "these", "those"];
-
-/// What says somewhere in the sentence that the example is shown all the same, and what does so right behind the word.
-const SHOWS: [&str; 9] = ["below", "here", "explain", "you", "answer", "docs", "prompt", "following", "show"];
-const OF: [&str; 8] = ["of", "call", "calls", "message", "request", "response", "output", "usage"];
-
-/// Whoever writes the `sentence` says first of all that they look at the example which the word from `start` to `end` speaks of, or change
-/// or run it.
-pub(super) fn only_mentions(sentence: &str, start: usize, end: usize) -> bool {
-    let part = |text: Option<&str>| in_small_letters(text.unwrap_or_default());
-    let (before, word) = (part(sentence.get(..start)), part(sentence.get(start..end)));
-    let behind = part(sentence.get(end..));
-    let (before, behind) = (words(&before), words(&behind));
-    let shown = || before.iter().chain(&behind).any(|word| SHOWS.contains(word));
-    if !matches!(word.as_str(), "example" | "examples") || behind.first().is_some_and(|of| OF.contains(of)) || shown() {
-        return false;
-    }
-    let begins = before.iter().position(|word| !FIRST.contains(word)).unwrap_or(before.len());
-    let step = before.get(begins..).unwrap_or_default();
-    let done = match step {
-        ["let", "me", step @ ..]
-        | ["i'll", step @ ..]
-        | ["i", "will", step @ ..]
-        | ["i'm" | "i", "am" | "going", "going" | "to", step @ ..]
-        | ["i", "need" | "have", "to", step @ ..] => {
-            let step = step.strip_prefix(&["to"]).unwrap_or(step);
-            let begins = step.iter().position(|word| !FIRST.contains(word)).unwrap_or(step.len());
-            step.get(begins..).unwrap_or_default().split_first().filter(|(act, _)| ACTS.contains(act))
-        }
-        step => step.split_first().filter(|(act, _)| ACTING.contains(act)),
-    };
-    // What is done is done to the example itself: nothing but a word for which one it is stands between.
-    done.is_some_and(|(act, known)| {
-        let known = if act.starts_with("look") { known.strip_prefix(&["at"]) } else { Some(known) };
-        known.is_some_and(|known| known.len() <= 2 && known.first().is_some_and(|the| THE.contains(the)))
-    })
 }

@@ -1,9 +1,10 @@
 //! What the text itself makes an example: the sentence before it ends in a colon and says so, or it is a part of source code.
-use super::announced::{only_mentions, refuses};
+use super::announced::refuses;
 use super::coded::labels_call;
 use super::flow::name_before;
 use super::heading::{announces_example, is_item_of_examples, is_of_report, is_under_examples};
 use super::instructed::instructs;
+use super::mentioned::only_mentions;
 use super::runaway::is_one_of;
 use crate::engine::reader::{blank, floor};
 use crate::engine::{Engine, Reader, Without};

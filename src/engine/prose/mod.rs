@@ -24,6 +24,7 @@ pub(super) mod leftover;
 pub(super) mod listing;
 pub(super) mod literal;
 pub(super) mod markers;
+pub(super) mod mentioned;
 pub(super) mod named;
 pub(super) mod opening;
 pub(super) mod plain;

@@ -1,0 +1,255 @@
+//! Whoever writes a sentence that ends in a colon says that they look at an example, or change one: the call below it does so.
+use super::announced::{in_small_letters, words};
+use super::clause::last_clause;
+
+/// What a clause begins behind, and a blank.
+const PARTS: [&str; 10] = [",", ";", ":", "!", " so", " but", " and", " then", " –", " —"];
+
+/// How whoever writes begins to say what they do; what stands beside it there; and what does where it is done at once.
+const FIRST_PERSON: [&str; 12] =
+    ["me", "us", "let's", "lets", "i", "i'll", "i'm", "i'd", "we", "we'll", "we're", "we'd"];
+const BESIDE: [&str; 24] = [
+    "let", "am", "are", "will", "going", "to", "gonna", "need", "have", "want", "must", "should", "like", "now",
+    "first", "next", "then", "so", "ok", "okay", "also", "just", "again", "quickly",
+];
+
+/// What is done with files: an example is one of them.
+const ACTS: [&str; 46] = [
+    "read", "re-read", "reread", "open", "check", "recheck", "view", "look", "inspect", "examine", "review", "see",
+    "study", "analyze", "analyse", "explore", "scan", "search", "find", "locate", "fetch", "load", "list", "verify",
+    "compare", "edit", "update", "fix", "modify", "change", "adjust", "adapt", "extend", "refactor", "rewrite",
+    "rename", "move", "copy", "run", "execute", "test", "try", "delete", "remove", "create", "build",
+];
+
+/// The same as a thing that is taken, or had: "a quick look at".
+const LOOKS: [&str; 3] = ["look", "peek", "glance"];
+
+/// What stands between that and what is looked at, or through.
+const AT: [&str; 6] = ["at", "into", "over", "through", "for", "in"];
+
+/// What stands before an example that is known.
+const THE: [&str; 13] =
+    ["the", "this", "that", "your", "its", "my", "our", "their", "these", "those", "all", "both", "each"];
+
+/// What says somewhere in the sentence that the example is shown all the same, and what does so right behind the word.
+const SHOWS: [&str; 11] =
+    ["below", "here", "explain", "you", "user", "answer", "docs", "prompt", "following", "show", "aloud"];
+const OF: [&str; 8] = ["of", "call", "calls", "message", "request", "response", "output", "usage"];
+
+/// As all of these, in another language, with the words that stand beside the first person and it itself in one list.
+struct Tongue {
+    word: &'static [&'static str],
+    says_step: &'static [&'static str],
+    acts: &'static [&'static str],
+    the: &'static [&'static str],
+}
+
+static TONGUES: [Tongue; 3] = [
+    Tongue {
+        word: &["beispiel"],
+        says_step: &[
+            "ich",
+            "mich",
+            "werde",
+            "will",
+            "möchte",
+            "muss",
+            "lass",
+            "mir",
+            "jetzt",
+            "nun",
+            "zuerst",
+            "zunächst",
+            "erst",
+            "dann",
+            "mal",
+            "also",
+        ],
+        acts: &[
+            "lese",
+            "lesen",
+            "öffne",
+            "öffnen",
+            "prüfe",
+            "prüfen",
+            "überprüfe",
+            "überprüfen",
+            "sehe",
+            "schaue",
+            "ansehen",
+            "anschauen",
+            "untersuche",
+            "untersuchen",
+            "suche",
+            "suchen",
+            "teste",
+            "testen",
+            "lösche",
+            "löschen",
+            "entferne",
+            "entfernen",
+            "ändere",
+            "ändern",
+            "bearbeite",
+            "bearbeiten",
+            "aktualisiere",
+            "aktualisieren",
+        ],
+        the: &["das", "dieses", "dein", "ihr", "mein", "unser"],
+    },
+    Tongue {
+        word: &["ejemplo"],
+        says_step: &[
+            "voy",
+            "vamos",
+            "a",
+            "déjame",
+            "déjeme",
+            "permíteme",
+            "ahora",
+            "primero",
+            "yo",
+            "quiero",
+            "necesito",
+        ],
+        acts: &[
+            "leer",
+            "leo",
+            "abrir",
+            "abro",
+            "revisar",
+            "reviso",
+            "ver",
+            "mirar",
+            "miro",
+            "examinar",
+            "examino",
+            "comprobar",
+            "verificar",
+            "buscar",
+            "probar",
+            "ejecutar",
+            "eliminar",
+            "borrar",
+            "editar",
+            "actualizar",
+            "modificar",
+        ],
+        the: &["el", "este", "ese", "tu", "su", "mi"],
+    },
+    Tongue {
+        word: &["exemplo"],
+        says_step: &["vou", "vamos", "deixe-me", "deixa-me", "me", "agora", "primeiro", "eu", "quero", "preciso"],
+        acts: &[
+            "ler",
+            "leio",
+            "abrir",
+            "abro",
+            "revisar",
+            "reviso",
+            "ver",
+            "olhar",
+            "examinar",
+            "examino",
+            "verificar",
+            "verifico",
+            "procurar",
+            "testar",
+            "executar",
+            "excluir",
+            "apagar",
+            "remover",
+            "editar",
+            "atualizar",
+            "modificar",
+        ],
+        the: &["o", "este", "esse", "seu", "teu", "meu"],
+    },
+];
+
+/// Whoever writes the `sentence` says that they look at the example which the word from `start` to `end` speaks of, or change or run it.
+pub(super) fn only_mentions(sentence: &str, start: usize, end: usize) -> bool {
+    let part = |text: Option<&str>| in_small_letters(text.unwrap_or_default());
+    let (before, word) = (part(sentence.get(..start)), part(sentence.get(start..end)));
+    let behind = part(sentence.get(end..));
+    let behind = words(&behind);
+    let clause = last_clause(before.trim_end(), &PARTS);
+    if !matches!(word.as_str(), "example" | "examples") {
+        let tongue = TONGUES.iter().find(|tongue| tongue.word.contains(&word.as_str()));
+        return tongue.is_some_and(|tongue| tongue.does(&words(clause), &behind));
+    }
+    let all = words(&before);
+    let shown = || all.iter().chain(&behind).any(|word| SHOWS.contains(word));
+    if behind.first().is_some_and(|of| OF.contains(of)) || shown() {
+        return false;
+    }
+    // What was done before, in the same sentence, is done by the same one: "let me open it and read".
+    let earlier = before.get(..before.trim_end().len() - clause.len()).unwrap_or_default();
+    let goes_on = earlier.ends_with(" and ") || earlier.ends_with(" then ");
+    done(&words(clause), false) || goes_on && done(&all, true) && !words(clause).is_empty() && acts_on(&words(clause))
+}
+
+/// The words begin with what whoever writes does with a file, and that is a known one, or `any`.
+fn done(words: &[&str], any: bool) -> bool {
+    let begins = words.iter().position(|word| !FIRST_PERSON.contains(word) && !is_beside(word)).unwrap_or(words.len());
+    let (step, rest) = words.split_at_checked(begins).unwrap_or_default();
+    let own = step.iter().any(|word| FIRST_PERSON.contains(word));
+    match rest.split_first() {
+        Some((act, _)) if own && any => ACTS.contains(act),
+        Some((act, known)) if own && ACTS.contains(act) => is_known(known),
+        Some((act, known)) if is_doing(act) => is_known(known),
+        Some((&("take" | "a" | "another"), _)) if own => looks(rest),
+        _ => false,
+    }
+}
+
+/// The word says nothing of what is done: when it is, or how.
+fn is_beside(word: &str) -> bool {
+    BESIDE.contains(&word) || word.ends_with("ly")
+}
+
+/// The words are what is done with a known file.
+fn acts_on(words: &[&str]) -> bool {
+    words.split_first().is_some_and(|(act, known)| ACTS.contains(act) && is_known(known))
+}
+
+/// A look is taken at a known file.
+fn looks(words: &[&str]) -> bool {
+    let words = words.strip_prefix(&["take"]).unwrap_or(words);
+    let look = words.iter().take(LONGEST_LOOK).position(|word| LOOKS.contains(word));
+    let known = look.and_then(|look| words.get(look + 1..));
+    matches!(words.first(), Some(&("a" | "another"))) && known.is_some_and(is_known)
+}
+
+/// "A very quick look" has no more words.
+const LONGEST_LOOK: usize = 4;
+
+/// Nothing but a word for which one it is stands before the word for an example: what is done is done to itself.
+fn is_known(words: &[&str]) -> bool {
+    let known = words.split_first().filter(|(at, _)| AT.contains(at)).map_or(words, |(_, known)| known);
+    known.len() <= 3 && known.first().is_some_and(|the| THE.contains(the))
+}
+
+/// The word is a verb of [`ACTS`] with "-ing".
+fn is_doing(word: &str) -> bool {
+    let Some(stem) = word.strip_suffix("ing") else { return false };
+    ACTS.iter().any(|act| {
+        let doubled = || stem.strip_prefix(act).is_some_and(|rest| rest.len() == 1 && act.ends_with(rest));
+        *act == stem || act.strip_suffix('e') == Some(stem) || doubled()
+    })
+}
+
+impl Tongue {
+    /// The words before the one for an example, and `behind` it, say that whoever writes does something with a known one.
+    fn does(&self, before: &[&str], behind: &[&str]) -> bool {
+        let steps = |word: &&str| self.says_step.contains(word);
+        let acts = |word: &&str| self.acts.contains(word);
+        let only = |word: &&str| steps(word) || acts(word);
+        let Some((the, step)) = before.split_last() else { return false };
+        let last = |word: &&str| acts(word) || *word == "an";
+        self.the.contains(the)
+            && step.iter().any(steps)
+            && step.iter().all(only)
+            && (step.iter().any(acts) && behind.is_empty() || behind.len() == 1 && behind.iter().all(last))
+    }
+}
