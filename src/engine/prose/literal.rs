@@ -73,7 +73,7 @@ impl Literals {
 }
 
 /// The quote at `at`, in the line that `begins` there, may open a string.
-fn opens(cx: &Reader<'_>, begins: usize, at: usize) -> bool {
+pub(super) fn opens(cx: &Reader<'_>, begins: usize, at: usize) -> bool {
     let before = cx.bytes().get(begins..at).unwrap_or_default();
     let letters = before.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).take(LONGEST_PREFIX + 1).count();
     let Some((before, prefix)) = before.split_at_checked(before.len() - letters) else { return false };

@@ -104,10 +104,12 @@ impl Engine {
         let prose = self.fence.is_none() && self.section.is_none();
         let mut quote = if prose { self.line_quotes(cx, at) } else { Quote::No };
         let may_be_listed = |(_, list): &(usize, u32)| known.list(*list).iter().any(|m| Quote::Listed.holds(*m));
-        if prose && quote == Quote::No && ends.iter().any(may_be_listed) {
-            let calls =
-                ends.iter().any(|(_, list)| known.list(*list).iter().any(|m| !matches!(m, Marker::Header { .. })));
-            if told!(self.is_marked_shown(cx, at, calls)).is_some() {
+        if quote == Quote::No && ends.iter().any(may_be_listed) {
+            let header = |m: &Marker| matches!(m, Marker::Header { .. });
+            let calls = || ends.iter().any(|(_, list)| known.list(*list).iter().any(|m| !header(m)));
+            let opens = ends.iter().any(|(_, list)| known.opens_calls(*list));
+            let shown = if prose { self.is_marked_shown(cx, at, calls()) } else { Look::No };
+            if told!(shown.or(|| self.in_given_up(cx, at, opens))).is_some() {
                 quote = Quote::Listed;
             }
         }

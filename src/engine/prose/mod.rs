@@ -19,6 +19,7 @@ pub(super) mod given;
 pub(super) mod heading;
 pub(super) mod inline;
 pub(super) mod instructed;
+pub(super) mod interrupted;
 pub(super) mod invented;
 pub(super) mod leftover;
 pub(super) mod listing;

@@ -5,6 +5,7 @@ use super::echoed::Echoed;
 use super::element::{Element, opened_by};
 use super::example::has_blank_line;
 use super::fragment::in_fragment;
+use super::interrupted::Interrupted;
 use super::literal::Literals;
 use super::program::{in_block_scalar, in_program};
 use super::runaway::{role_in, says_other_role};
@@ -76,6 +77,7 @@ pub(crate) struct Before {
     object: Without,
     quotes: Quotes,
     pub(super) literals: Literals,
+    pub(super) interrupted: Interrupted,
     /// Where the line, or what is left of it, begins in which code was seen last.
     pub(super) coded: Option<usize>,
 }
