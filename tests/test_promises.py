@@ -574,6 +574,7 @@ def test_p2_a_long_argument(head: str) -> None:
     ("dialect", "text"),
     [
         ("gemma4", '<|tool_call>call:get_weather{city:<|"|>Paris<|"|>}'),
+        ("gemma4", '<|tool_call>call:get_weather{city:<|"|>Paris<|"|>,days:3}'),
         ("mistral", '[TOOL_CALLS]get_weather[ARGS]{"city": "Paris"}'),
     ],
 )

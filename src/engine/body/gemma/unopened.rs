@@ -47,7 +47,8 @@ impl Gemma {
     /// it the next marker closes a string, and what follows one stands behind that.
     pub(super) fn cuts_item(&self, cx: &Reader<'_>, quote: &str, tail: &[Element]) -> Look<()> {
         let marked = cx.slice(self.member, self.at).trim_end().ends_with(quote);
-        if quote.is_empty() || marked || self.is_unopened(cx, quote) || begun(cx.slice(0, self.at), quote) > 1 {
+        let nested = self.value(cx).starts_with(['[', '{']);
+        if quote.is_empty() || !nested || marked || begun(cx.slice(0, self.at), quote) > 1 {
             return Look::No;
         }
         match seen!(cx.behind_space(self.at, self.at + 1)) {
@@ -70,10 +71,15 @@ impl Gemma {
         if self.is_bare(cx, quote) {
             return true;
         }
+        let bracket = cx.slice(self.member, self.at).trim_end().ends_with(['}', ']']);
+        bracket && !self.value(cx).starts_with(['{', '[', '"', '\''])
+    }
+
+    /// What the value of the member that is being read begins with.
+    fn value<'t>(&self, cx: &Reader<'t>) -> &'t str {
         let text = cx.slice(self.member, self.at);
         let near = text.get(..floor(text, LONGEST_NAME)).unwrap_or(text);
-        let value = near.split_once([':', '=']).map_or("", |(_, value)| value.trim_start());
-        text.trim_end().ends_with(['}', ']']) && !value.starts_with(['{', '[', '"', '\''])
+        near.split_once([':', '=']).map_or("", |(_, value)| value.trim_start())
     }
 }
 
