@@ -1,7 +1,8 @@
 //! One or more dialects made ready for the engine.
 use super::catalogue::{add, behind, rows_read};
 use super::choice;
-use super::markers::{Marker, Markers};
+use super::marker::Marker;
+use super::markers::Markers;
 use super::row::{CallTemplate, First, Row};
 use super::template::{Body, Element, Slot, opener};
 use super::{Bare, Dialect};

@@ -9,6 +9,7 @@ mod compiled;
 mod from_template;
 mod keys;
 mod late;
+mod marker;
 mod markers;
 mod response_template;
 mod response_transform;
@@ -23,7 +24,8 @@ pub use from_template::TemplateOptions;
 
 pub(crate) use keys::Key;
 pub(crate) use late::LateMarker;
-pub(crate) use markers::{Marker, MarkersAt, Meanings, Passed, may_end_name};
+pub(crate) use marker::Marker;
+pub(crate) use markers::{MarkersAt, Meanings, Passed, may_end_name};
 pub(crate) use row::{CallTemplate, Parameter, Row, special};
 pub(crate) use template::{Body, Element, Slot, must_close, opener};
 

@@ -1,6 +1,6 @@
 //! A dialect whose templates have been read: what its calls, parameters and sections are written like, and what each of
 //! them may begin with.
-use super::markers::Marker;
+use super::marker::Marker;
 use super::template::{self, Body, Element, Slot, Template};
 use super::{Bare, Dialect};
 use crate::char_class;

@@ -2,13 +2,14 @@
 use super::body::{BodyState, Progress, first_key, names};
 use super::found::Found;
 use super::head::{self, Head};
+use super::origin::Origin;
 use super::output::{Call, Output};
-use super::prose::quoted::stands_in_string;
-use super::prose::sentence;
+use super::prose::shown::quoted::stands_in_string;
+use super::prose::words::sentence;
 use super::reader::floor;
 use super::tail::{Tail, string_goes_on};
 use super::trace::Reason;
-use super::writer::{Evidence, Origin, Writer};
+use super::writer::{Evidence, Writer};
 use super::{Doubt, Engine, Given, Look, Memo, Reader, State, Step};
 use crate::dialect::{Body, Key};
 use crate::engine::look::seen;

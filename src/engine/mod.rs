@@ -16,6 +16,7 @@ mod look;
 mod memo;
 mod misspelt;
 mod options;
+mod origin;
 mod output;
 mod parser;
 mod prose;
@@ -33,11 +34,11 @@ use crate::turn::{Turn, new_call_id};
 use call::CallState;
 use hold::{Doubt, Hold};
 use memo::Memo;
+use origin::Origin;
 use output::Output;
 use prose::given::{Given, Mode};
 use std::sync::Arc;
 use trace::Trace;
-use writer::Origin;
 
 pub(crate) use found::Piece;
 #[cfg(feature = "python")]
@@ -168,9 +169,9 @@ pub(crate) struct Engine {
     section: Option<(u16, u16)>,
     /// A section's opening marker was given out as text, and so many calls had been found by then.
     opener_given: Option<usize>,
-    inline: Option<prose::inline::Inline>,
+    inline: Option<prose::shown::inline::Inline>,
     /// The fence whose body is being read as calls.
-    fence: Option<prose::code::Fence>,
+    fence: Option<prose::shown::code::Fence>,
     hold: Option<Hold>,
     /// Reasoning was opened, or the text began in it. Otherwise a closing marker means that the prompt had opened it, and makes
     /// all text before it reasoning.
@@ -184,13 +185,13 @@ pub(crate) struct Engine {
     /// Whether the text behind the calls is still the model's own.
     runaway: prose::runaway::Runaway,
     /// The HTML element that the text is in, if it shows code or an example.
-    shown_in: prose::quoted::Shown,
+    shown_in: prose::shown::quoted::Shown,
     /// And what a program shows.
-    listings: prose::listing::Listings,
-    block_quote: prose::quoted::BlockQuote,
-    before: prose::quoted::Before,
+    listings: prose::shown::listing::Listings,
+    block_quote: prose::shown::block_quote::BlockQuote,
+    before: prose::shown::before::Before,
     tried: prose::tried::Tried,
-    examples: prose::example::Examples,
+    examples: prose::words::example::Examples,
     /// Where the object stands that was last given up as a call of no offered tool, and how often its end was looked for.
     unknown: Option<(usize, u8)>,
     unclear: prose::unclear::Unclear,

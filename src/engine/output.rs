@@ -1,7 +1,7 @@
 //! What has been found so far: pieces of content and reasoning, calls, issues, and the events that tell of them.
 use super::found::{Found, Piece};
+use super::origin::Origin;
 use super::trace::{Noted, Reason, Trace};
-use super::writer::Origin;
 use super::{Mode, Note, Reader};
 use crate::dialect::Dialects;
 use crate::json::Member;

@@ -1,7 +1,8 @@
 //! What closes a call: the literals behind its body, as models write them.
 use super::body::whole_key;
 use super::head::{LONGEST_NAME, bare_name};
-use super::writer::{Origin, Writer};
+use super::origin::Origin;
+use super::writer::Writer;
 use super::{Look, Reader, misspelt};
 use crate::char_class::IDENTIFIER;
 use crate::dialect::{Body, Element, MarkersAt, Parameter, must_close};

@@ -2,65 +2,16 @@
 use super::body::first_key;
 use super::found::{Found, Piece, Value};
 use super::head::{self, Head};
+use super::origin::Origin;
 use super::output::{Call, Output};
 use super::trace::{Noted, Reason};
 use super::{Look, Memo, Mode, Reader, UnknownTools};
 use crate::bytes::same;
-use crate::dialect::{Body, CallTemplate, Dialect, Dialects, Element, Row, must_close};
+use crate::dialect::{Element, must_close};
 use crate::json::{self, Member};
 use crate::schema::{Tool, Written};
 use crate::turn::{ArgumentError, CallStatus, Event, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
 use std::ops::Range;
-use std::sync::Arc;
-
-/// By what a call is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// This template of this row.
-    Template { row: u16, call: u16 },
-    /// No template: the call has no markers, only a body of this grammar.
-    Bare(Body),
-}
-
-impl Origin {
-    /// Its calls have no markers.
-    pub(super) const fn is_bare(self) -> bool {
-        matches!(self, Self::Bare(_))
-    }
-
-    /// The number of its row.
-    pub(super) const fn number(self) -> Option<u16> {
-        match self {
-            Self::Template { row, .. } => Some(row),
-            Self::Bare(_) => None,
-        }
-    }
-
-    /// The dialect's row, where it is by a template.
-    pub(super) fn row<'t>(self, cx: &Reader<'t>) -> Option<&'t Row> {
-        cx.dialects.row(self.number()?)
-    }
-
-    pub(super) fn template<'t>(self, cx: &Reader<'t>) -> Option<&'t CallTemplate> {
-        match self {
-            Self::Template { row, call } => cx.dialects.call(row, call),
-            Self::Bare(_) => None,
-        }
-    }
-
-    /// What closes a call of it; nothing where it has no markers.
-    pub(super) fn tail<'t>(self, cx: &Reader<'t>) -> &'t [Element] {
-        self.template(cx).map_or(&[], |template| &template.tail)
-    }
-
-    /// The dialect that writes such calls.
-    pub(super) fn dialect(self, dialects: &Dialects) -> Option<&Arc<Dialect>> {
-        dialects.dialect(match self {
-            Self::Template { row, .. } => row,
-            Self::Bare(body) => dialects.bare(body)?,
-        })
-    }
-}
 
 /// A call whose arguments are over and whose end is not yet certain.
 #[derive(Debug)]

@@ -1,17 +1,18 @@
 //! Where the head of a call stands: whether a call begins there.
 use super::Taken;
 use super::named::{may_lack_key, unopened_key};
-use super::sentence;
 use super::twice::opened_twice;
+use super::words::sentence;
 use crate::char_class;
 use crate::dialect::{Body, CallTemplate, Element, Row};
 use crate::engine::body::BodyState;
 use crate::engine::call::CallState;
 use crate::engine::head::{Head, LONGEST_NAME};
 use crate::engine::look::{seen, told};
+use crate::engine::origin::Origin;
 use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
-use crate::engine::writer::{Evidence, Origin};
+use crate::engine::writer::Evidence;
 use crate::engine::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, UnknownTools};
 use std::borrow::Cow;
 

@@ -1,15 +1,17 @@
 //! Messages with headers: `<|channel|>analysis<|message|>...<|end|>`, ` to=functions.f<|message|>{...}<|call|>`.
-use super::quoted::Quote;
-use super::within::has_words;
-use super::{Taken, sentence};
+use super::Taken;
+use super::shown::block_quote::Quote;
+use super::shown::within::has_words;
+use super::words::sentence;
 use crate::char_class::{self, letters};
 use crate::dialect::{Body, Channels};
 use crate::engine::call::CallState;
 use crate::engine::head::Head;
 use crate::engine::look::{seen, told, unless};
+use crate::engine::origin::Origin;
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted, Reason};
-use crate::engine::writer::{Evidence, Origin};
+use crate::engine::writer::Evidence;
 use crate::engine::{Doubt, Engine, Given, Look, Mode, Reader, ReasoningCalls, misspelt};
 use crate::turn::{Issue, IssueCode};
 use std::ops::Range;

@@ -1,8 +1,8 @@
 //! Closing markers that close nothing, or that the end of the text cut off.
 use super::Taken;
 use crate::dialect::{CallTemplate, Element};
+use crate::engine::origin::Origin;
 use crate::engine::tail::cut_off;
-use crate::engine::writer::Origin;
 use crate::engine::{Engine, Look, Reader, head};
 use crate::turn::{Issue, IssueCode};
 

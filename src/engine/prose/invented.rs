@@ -1,13 +1,14 @@
 //! A tool's result that the model writes itself behind its call: it goes into an issue whole. And what looks like a call where a
 //! line says that a result is told: it is shown.
+use super::Taken;
 use super::runaway::is_one_of;
-use super::{Taken, sentence};
+use super::words::sentence;
 use crate::dialect::Body;
 use crate::engine::body::first_key;
 use crate::engine::look::seen;
+use crate::engine::origin::Origin;
 use crate::engine::reader::{blank, floor};
 use crate::engine::trace::Noted;
-use crate::engine::writer::Origin;
 use crate::engine::{Engine, Look, Reader, State, Step};
 use crate::json::{ScanResult, Scanner};
 use crate::turn::{Issue, IssueCode};

@@ -1,7 +1,7 @@
 //! Markers in the text: what each begins or ends where it stands.
 use super::Taken;
 use super::named::is_tools_tag;
-use super::quoted::Quote;
+use super::shown::block_quote::Quote;
 use super::tried::Standing;
 use super::unclear::Stage;
 use crate::dialect::{LateMarker, Marker, Passed};

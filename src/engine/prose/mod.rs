@@ -1,44 +1,24 @@
 //! Text outside calls. It flows on up to the next place where something else may begin, and that is looked at.
-pub(super) mod above;
-pub(super) mod announced;
 pub(super) mod bare;
 pub(super) mod begin;
 pub(super) mod channels;
-pub(super) mod clause;
 pub(super) mod closers;
-pub(super) mod code;
-pub(super) mod coded;
-pub(super) mod described;
-pub(super) mod document;
-pub(super) mod echoed;
-pub(super) mod element;
-pub(super) mod example;
 pub(super) mod flow;
-pub(super) mod fragment;
 pub(super) mod given;
-pub(super) mod heading;
-pub(super) mod inline;
-pub(super) mod instructed;
-pub(super) mod interrupted;
 pub(super) mod invented;
 pub(super) mod leftover;
-pub(super) mod listing;
-pub(super) mod literal;
 pub(super) mod markers;
-pub(super) mod mentioned;
 pub(super) mod named;
 pub(super) mod opening;
 pub(super) mod plain;
-pub(super) mod program;
-pub(super) mod quoted;
 pub(super) mod reasoning;
 pub(super) mod runaway;
 pub(super) mod sections;
-pub(super) mod sentence;
+pub(super) mod shown;
 pub(super) mod tried;
 pub(super) mod twice;
 pub(super) mod unclear;
-pub(super) mod within;
+pub(super) mod words;
 
 use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
 use crate::engine::look::told;
@@ -133,7 +113,7 @@ impl Engine {
     #[cold]
     fn behind_quoted_call(&mut self, cx: &Reader<'_>) -> Step {
         let opened = self.hold.as_ref().map_or(self.at, |hold| hold.at);
-        if told!(sentence::quote_closes(cx, opened, self.at), Step::More).is_some() {
+        if told!(words::sentence::quote_closes(cx, opened, self.at), Step::More).is_some() {
             self.go_back(self.at);
             return Step::Go;
         }

@@ -1,6 +1,6 @@
 //! What opens and closes reasoning.
 use super::Taken;
-use super::quoted::stands_in_string;
+use super::shown::quoted::stands_in_string;
 use crate::engine::look::told;
 use crate::engine::{Doubt, Engine, Look, Mode, Reader};
 use crate::turn::{Issue, IssueCode};

@@ -1,6 +1,7 @@
 //! Sections: groups of calls with a marker round them.
+use super::Taken;
 use super::tried::Standing;
-use super::{Taken, sentence};
+use super::words::sentence;
 use crate::char_class;
 use crate::dialect::{CallTemplate, Marker, Row, special};
 use crate::engine::head::{self, Head};

@@ -2,7 +2,7 @@
 use crate::dialect::{Marker, MarkersAt};
 use crate::engine::body::BodyState;
 use crate::engine::head::{self, bare_name};
-use crate::engine::writer::Origin;
+use crate::engine::origin::Origin;
 use crate::engine::{Look, Reader};
 use std::ops::Range;
 

@@ -96,21 +96,21 @@ fn line_before<'t>(cx: &Reader<'t>, end: usize) -> &'t str {
 }
 
 /// What of the `text` stands behind the last of these `parts` and a blank.
-pub(super) fn last_clause<'t>(text: &'t str, parts: &[&str]) -> &'t str {
+pub(in crate::engine) fn last_clause<'t>(text: &'t str, parts: &[&str]) -> &'t str {
     let blanks = memchr::memrchr_iter(b' ', text.as_bytes()).filter_map(|at| text.split_at_checked(at));
     let mut begins = blanks.filter(|(before, _)| parts.iter().any(|part| before.ends_with(part)));
     begins.next().and_then(|(_, clause)| clause.get(1..)).unwrap_or(text)
 }
 
 /// The line that ends at `end` says what is done next.
-pub(super) fn says_step(cx: &Reader<'_>, end: usize) -> bool {
+pub(in crate::engine) fn says_step(cx: &Reader<'_>, end: usize) -> bool {
     let sentence = line_before(cx, end).rsplit(". ").next().unwrap_or_default().trim_ascii_start();
     STEPS.iter().any(|step| sentence.starts_with(step)) && !sentence.contains(" not ")
 }
 
 /// The line that ends at `end` speaks of the call below it, of which the sentence says more below that, with the word `below`: it is
 /// not done, was done, might be, or is what the sentence is about.
-pub(super) fn speaks(cx: &Reader<'_>, end: usize, below: &str) -> bool {
+pub(in crate::engine) fn speaks(cx: &Reader<'_>, end: usize, below: &str) -> bool {
     let line = line_before(cx, end).replace('’', "'").to_lowercase();
     let clause = last_clause(&line, &PARTS);
     let clause = clause.trim_start_matches(|c: char| !c.is_alphanumeric());

@@ -1,6 +1,6 @@
 //! Headings, and items of lists, that announce examples: by themselves, or by what they stand under.
 use super::example::{COMMENTS, HEADINGS, announces, last_sentence, says_example};
-use super::runaway::is_one_of;
+use crate::engine::prose::runaway::is_one_of;
 use crate::engine::reader::blank;
 
 /// What else stands in a heading that announces one.
@@ -45,13 +45,13 @@ const SENTENCES: [&str; 3] = [". ", "! ", "? "];
 const BOLD: usize = 7;
 
 /// The words are a heading of a bug's report.
-pub(super) fn is_of_report(words: &str) -> bool {
+pub(in crate::engine) fn is_of_report(words: &str) -> bool {
     is_one_of(words, &REPORTS)
 }
 
 /// The `line` is a heading, by its signs or as all of it is bold, or a comment, and announces an example. It may have a number and a
 /// title: then it is one without signs as well (`Example 1: The weather in Oslo`).
-pub(super) fn announces_example(line: &str) -> bool {
+pub(in crate::engine) fn announces_example(line: &str) -> bool {
     let line = line.trim_matches(blank);
     let comment = || COMMENTS.iter().find_map(|sign| line.strip_prefix(sign)).map(|text| text.trim_end_matches("-->"));
     let marked = bold(line).or_else(comment);
@@ -95,7 +95,7 @@ fn level(line: &str) -> Option<usize> {
 }
 
 /// The `text` ends in a heading that stands under one that announces examples.
-pub(super) fn is_under_examples(text: &str) -> bool {
+pub(in crate::engine) fn is_under_examples(text: &str) -> bool {
     let mut lines = text.rsplit('\n');
     let Some(mut lowest) = lines.next().and_then(level) else { return false };
     for line in lines {
@@ -120,7 +120,7 @@ fn item(line: &str) -> Option<usize> {
 
 /// The `text` ends in an item of a list of examples: it is the first one below what announces them, or the next one behind an item
 /// below which the `last` example stands.
-pub(super) fn is_item_of_examples(text: &str, last: Option<usize>) -> bool {
+pub(in crate::engine) fn is_item_of_examples(text: &str, last: Option<usize>) -> bool {
     let (mut rest, line) = text.rsplit_once('\n').unwrap_or(("", text));
     let Some(number) = item(line) else { return false };
     let above = rest.trim_ascii_end();

@@ -1,5 +1,5 @@
 //! Strings of a program that are all in their line: what they show is no call, with markers or without.
-use super::quoted::WHOLE_LINE;
+use super::before::WHOLE_LINE;
 use crate::engine::{Look, Reader};
 
 /// What stands before a string, in its line.
@@ -15,7 +15,7 @@ const LONGEST_PREFIX: usize = 2;
 
 /// The string that is open in a line, as far as that was read.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Literals {
+pub(in crate::engine) struct Literals {
     begins: usize,
     read: usize,
     /// The quote that opened it, and what it stands behind.
@@ -36,13 +36,13 @@ struct Sought {
 
 impl Literals {
     /// A string was opened behind the sign at `from`, and is open where the line was read up to last.
-    pub(super) fn is_open_behind(&self, from: usize) -> bool {
+    pub(in crate::engine) fn is_open_behind(&self, from: usize) -> bool {
         self.open.is_some_and(|(_, opened)| opened > from)
     }
 
     /// A string is open before `at` in the line that `begins` there, and what closes it in that line is followed as strings are. An
     /// apostrophe opens none, and neither does what only a word stands before: that may be a quotation.
-    pub(super) fn holds(&mut self, cx: &Reader<'_>, begins: usize, at: usize) -> Look<()> {
+    pub(in crate::engine) fn holds(&mut self, cx: &Reader<'_>, begins: usize, at: usize) -> Look<()> {
         if self.begins != begins || self.read > at {
             *self = Self { begins, read: begins, ..Self::default() };
         }
@@ -73,7 +73,7 @@ impl Literals {
 }
 
 /// The quote at `at`, in the line that `begins` there, may open a string.
-pub(super) fn opens(cx: &Reader<'_>, begins: usize, at: usize) -> bool {
+pub(in crate::engine) fn opens(cx: &Reader<'_>, begins: usize, at: usize) -> bool {
     let before = cx.bytes().get(begins..at).unwrap_or_default();
     let letters = before.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).take(LONGEST_PREFIX + 1).count();
     let Some((before, prefix)) = before.split_at_checked(before.len() - letters) else { return false };

@@ -10,12 +10,12 @@ const BEFORE: usize = 64;
 
 /// The last string in which a call was given up: where, and where it is closed.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Interrupted(Option<(usize, usize)>);
+pub(in crate::engine) struct Interrupted(Option<(usize, usize)>);
 
 impl Engine {
     /// The last call was given up inside a string that is not closed before `at`: where what stands there `opens` a call, or the string
     /// is known to show one.
-    pub(super) fn in_given_up(&mut self, cx: &Reader<'_>, at: usize, opens: bool) -> Look<()> {
+    pub(in crate::engine) fn in_given_up(&mut self, cx: &Reader<'_>, at: usize, opens: bool) -> Look<()> {
         let Some(last) = self.out.calls.last().filter(|call| !call.status.runnable()) else { return Look::No };
         let ends = last.raw.end;
         if let Some((_, closed)) = self.before.interrupted.0.filter(|(known, _)| *known == ends) {

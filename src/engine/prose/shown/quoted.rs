@@ -1,60 +1,19 @@
 //! Examples that are quoted: what stands in a block quote, in a table's cell or in HTML's code and comments within a line is no
 //! call, and without markers nothing is in an element that shows an example, a file, a value or what a tool gave back.
 use super::above::is_shown_by_line;
+use super::before::{LINE, NEAR_MARKER};
+use super::block_quote::is_quote;
 use super::echoed::Echoed;
 use super::element::{Element, opened_by};
-use super::example::has_blank_line;
 use super::fragment::in_fragment;
-use super::interrupted::Interrupted;
-use super::literal::Literals;
 use super::program::{in_block_scalar, in_program};
-use super::runaway::{role_in, says_other_role};
 use super::within::{Within, behind_inline_element};
-use crate::dialect::{Channels, Marker};
 use crate::engine::body::OWN_ROLES;
 use crate::engine::look::seen;
-use crate::engine::reader::{blank, floor};
-use crate::engine::{Engine, Fences, Look, Reader, Without};
-
-/// What the line of a marker says of it: whether it is quoted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Quote {
-    /// It is not.
-    No,
-    /// It stands behind text in a line that is quoted: what it opens is quoted, what it ends need not be.
-    Line,
-    /// A program or a patch shows it, with what closes it.
-    Listed,
-    /// It is quoted itself: nothing but the signs stands before it, or it belongs to one that stands so.
-    Whole,
-}
-
-impl Quote {
-    /// The marker is text for its sake. Reasoning that quotes somebody may end in any line.
-    pub(super) fn holds(self, marker: Marker) -> bool {
-        match self {
-            Self::No => false,
-            Self::Line => marker.opens_calls() || matches!(marker, Marker::Header { .. }),
-            Self::Listed => {
-                matches!(marker, Marker::CallEnd { .. } | Marker::SectionEnd { .. } | Marker::Header { .. })
-                    || marker.opens_calls()
-            }
-            Self::Whole => !matches!(marker, Marker::ReasoningClose(_)),
-        }
-    }
-}
-
-/// The block quote in which a marker was quoted, and how far it has been followed.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct BlockQuote {
-    looked: Option<usize>,
-    /// Where that marker ends, if it opens something, and how it was quoted.
-    quoted: Option<(usize, Quote)>,
-    /// The first of those that opened something one after the other: so many lines go on the quote as belong to its paragraph.
-    lazy: Option<(usize, usize)>,
-    /// The same of the header of a message whose end has not been seen yet.
-    header: Option<(usize, Quote)>,
-}
+use crate::engine::prose::runaway::{role_in, says_other_role};
+use crate::engine::prose::words::example::has_blank_line;
+use crate::engine::reader::floor;
+use crate::engine::{Engine, Fences, Look, Reader};
 
 /// How far the text has been looked through for such elements, and the one that is open.
 #[derive(Debug, Clone, Default)]
@@ -65,194 +24,15 @@ pub(crate) struct Shown {
     /// And the one in a line of text.
     inline: Option<Within>,
     /// What a tool gave back, as far as that is known.
-    pub(super) result: Echoed,
+    pub(in crate::engine) result: Echoed,
     /// And what an element of code shows.
     code: Echoed,
 }
 
-/// What stands nowhere right before the places that were looked at: labels and markers may stand close together.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Before {
-    line_break: Without,
-    object: Without,
-    quotes: Quotes,
-    pub(super) literals: Literals,
-    pub(super) interrupted: Interrupted,
-    /// Where the line, or what is left of it, begins in which code was seen last.
-    pub(super) coded: Option<usize>,
-}
-
-/// Whether a quote is open in a line, as far as that was read.
-#[derive(Debug, Clone, Copy, Default)]
-struct Quotes {
-    begins: usize,
-    read: usize,
-    open: bool,
-    escaped: bool,
-}
-
-impl Before {
-    /// What stands before `at` in its line, if that is not too long.
-    pub(super) fn line<'t>(&mut self, cx: &Reader<'t>, at: usize) -> Option<&'t [u8]> {
-        // Mostly a marker begins one.
-        if cx.bytes().get(..at).is_some_and(|before| before.last() == Some(&b'\n')) {
-            return Some(&[]);
-        }
-        let from = at.saturating_sub(LINE);
-        let found = self.line_break.find_last(cx.bytes(), from, at, |text| memchr::memrchr(b'\n', text));
-        let begins = found.map(|i| i + 1).or_else(|| (at <= LINE).then_some(0))?;
-        cx.bytes().get(begins..at)
-    }
-
-    /// Where the line of `at` begins, if it is not too long to tell.
-    fn line_begins(&mut self, cx: &Reader<'_>, at: usize) -> Option<usize> {
-        let near = floor(cx.text, at.saturating_sub(WHOLE_LINE));
-        let found = self.line_break.find_last(cx.bytes(), near, at, |text| memchr::memrchr(b'\n', text));
-        found.map(|i| i + 1).or_else(|| (near == 0).then_some(0))
-    }
-
-    /// What stands at `at` stands in a string of a program, which is all in its line. What the call holds that ended at `called` opens
-    /// none.
-    fn literal(&mut self, cx: &Reader<'_>, called: usize, at: usize) -> Look<()> {
-        // Mostly a line begins there.
-        match cx.bytes().get(..at).and_then(<[u8]>::last) {
-            None | Some(b'\n') => Look::No,
-            Some(_) if called >= at => Look::No,
-            Some(_) => {
-                let begins = self.line_begins(cx, at);
-                begins.map_or(Look::No, |begins| self.literals.holds(cx, begins.max(called), at))
-            }
-        }
-    }
-
-    /// A quote is open before `at` in its line, if that is not too long to tell.
-    fn quote_open(&mut self, cx: &Reader<'_>, at: usize) -> Option<bool> {
-        let begins = self.line_begins(cx, at)?;
-        if self.quotes.begins != begins || self.quotes.read > at {
-            self.quotes = Quotes { begins, read: begins, ..Quotes::default() };
-        }
-        let Quotes { read, open, escaped, .. } = &mut self.quotes;
-        for byte in cx.bytes().get(*read..at)? {
-            match byte {
-                b'\\' => *escaped = !*escaped,
-                b'"' if !*escaped => *open = !*open,
-                _ => *escaped = false,
-            }
-        }
-        *read = at;
-        Some(*open)
-    }
-
-    /// The last object in `from..at` that begins its line with a key: where its brace stands.
-    fn object(&mut self, cx: &Reader<'_>, from: usize, at: usize) -> Option<usize> {
-        let brace = |quote: usize| {
-            let near = floor(cx.text, quote.saturating_sub(NEAR_MARKER));
-            let before = cx.slice(near, quote).trim_end_matches(|c: char| c != '\n' && c.is_whitespace());
-            let brace = near + before.strip_suffix('{')?.len();
-            cx.at_line_start(brace).then_some(brace)
-        };
-        let found = self.object.find_last_in(from, at, |part| {
-            let text = cx.bytes().get(part.clone())?;
-            memchr::memrchr_iter(b'"', text).map(|i| part.start + i).find(|quote| brace(*quote).is_some())
-        });
-        found.and_then(brace).filter(|brace| *brace >= from)
-    }
-}
-
-/// Longer lines are not looked through for what they begin with.
-pub(super) const LINE: usize = 1024;
-
-/// A marker and the white space behind it are no longer.
-pub(super) const NEAR_MARKER: usize = 64;
-
-/// So much of a line is looked at for quotes.
-pub(super) const WHOLE_LINE: usize = 4096;
-
 impl Engine {
-    /// What its line says of a marker at `at`.
-    pub(super) fn line_quotes(&mut self, cx: &Reader<'_>, at: usize) -> Quote {
-        // Behind a marker that was taken out a line begins.
-        let begun = self.text_begins();
-        if begun >= at {
-            return Quote::No;
-        }
-        if let Some(quote) = self.quote_goes_down(cx, begun, at) {
-            return quote;
-        }
-        let Some(line) = self.before.line(cx, at) else { return Quote::No };
-        let line = cx.slice((at - line.len()).max(begun), at).trim_start_matches(blank);
-        if line.is_empty() {
-            return Quote::No;
-        }
-        if !line.starts_with('>') {
-            return if in_cell(line) || behind_inline_element(line) { Quote::Line } else { Quote::No };
-        }
-        let signs = line.bytes().all(|byte| matches!(byte, b'>' | b' ' | b'\t'));
-        if signs || self.quote_goes_on(cx, begun, at) { Quote::Whole } else { Quote::Line }
-    }
-
-    /// What a quoted marker behind `begun` opens goes on at `at`, in the next line as well: at once, or as another part of it.
-    fn quote_goes_down(&mut self, cx: &Reader<'_>, begun: usize, at: usize) -> Option<Quote> {
-        let BlockQuote { looked, quoted, lazy, .. } = self.block_quote;
-        let goes_on = |(start, end): &(usize, usize)| {
-            let between = cx.slice(*end, at);
-            let name = cx.slice(*start, *end).strip_prefix('<').unwrap_or_default();
-            let closes = |i: usize| between.get(i + 2..).is_some_and(|rest| !name.is_empty() && rest.starts_with(name));
-            let near = (begun..at).contains(start) && between.len() <= WHOLE_LINE;
-            // Blank lines may stand between the tags of one call, and end the quote elsewhere.
-            let again = cx.rest(at).starts_with(cx.slice(*start, *end));
-            near && (!has_blank_line(between) || !again && parts_tags(between))
-                && !memchr::memmem::find_iter(between.as_bytes(), b"</").any(closes)
-        };
-        let lazy = lazy.filter(goes_on);
-        let adjacent = quoted.filter(|(end, _)| cx.skip_markup_space(*end) >= at);
-        let Some((start, (end, quote))) = looked.filter(|start| (begun..at).contains(start)).zip(adjacent) else {
-            return lazy.map(|_| Quote::Whole);
-        };
-        if quote == Quote::Whole {
-            self.block_quote.lazy = lazy.or(Some((start, end)));
-        }
-        Some(quote)
-    }
-
-    /// A marker was quoted in the block quote of `at`, behind `begun`.
-    fn quote_goes_on(&mut self, cx: &Reader<'_>, begun: usize, at: usize) -> bool {
-        let Some(looked) = self.block_quote.looked.filter(|looked| (begun..at).contains(looked)) else { return false };
-        let quoted = |line: &str| line.trim_start_matches(blank).starts_with('>');
-        let goes_on = cx.slice(looked, at).split('\n').skip(1).all(quoted);
-        self.block_quote.looked = goes_on.then_some(at);
-        goes_on
-    }
-
-    /// A marker at `at` is text, as it is quoted. Where it ends, if it opens something, and how it is quoted.
-    pub(super) fn quotes(&mut self, at: usize, opens: Option<(usize, Quote)>) {
-        (self.block_quote.looked, self.block_quote.quoted) = (Some(at), opens);
-    }
-
-    /// The header of a message, whose first marker ends at `end`, is text, as it is quoted: what ends the message is text as well.
-    pub(super) fn quotes_message(&mut self, end: usize, quote: Quote) {
-        self.block_quote.header = Some((end, quote));
-    }
-
-    /// Another marker of the quoted header stands at `at`.
-    pub(super) fn goes_on_quoted(&self, cx: &Reader<'_>, channels: &Channels, at: usize) -> bool {
-        let header = self.block_quote.header.filter(|(end, _)| *end <= at && at - end <= LINE);
-        let between = header.map(|(end, _)| cx.slice(end, at));
-        between.is_some_and(|text| !text.contains('\n') && !text.contains(channels.message.as_str()))
-    }
-
-    /// What stands at `at` ends the quoted message: where only its line quotes it, in the same line.
-    pub(super) fn ends_quoted(&mut self, cx: &Reader<'_>, channels: &Channels, at: usize) -> bool {
-        let header = self.block_quote.header.take().filter(|(end, _)| *end <= at && at - end <= WHOLE_LINE);
-        header.is_some_and(|(end, quote)| {
-            let between = cx.slice(end, at);
-            between.contains(channels.message.as_str()) && (quote != Quote::Line || !between.contains('\n'))
-        })
-    }
-
     /// What a program shows stands at `at`, or what a tool gave back: a marker there is text, and so is what closes it. If it opens
     /// no `calls` it is the header of a message, which stands in no element of code that is not closed behind it.
-    pub(super) fn is_marked_shown(&mut self, cx: &Reader<'_>, at: usize, calls: bool) -> Look<()> {
+    pub(in crate::engine) fn is_marked_shown(&mut self, cx: &Reader<'_>, at: usize, calls: bool) -> Look<()> {
         let (listed, called) = (self.is_marked_listed(cx, at), self.last_call_ends());
         let code = || match self.shown_as_code(cx, at) {
             Some((element, behind)) if !calls => {
@@ -298,13 +78,13 @@ impl Engine {
     }
 
     /// What stands at `at` without a marker is shown, or told as a tool's result.
-    pub(super) fn is_quoted(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+    pub(in crate::engine) fn is_quoted(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         let quoted = Look::when(self.is_told_result(cx, at)).or(|| self.is_shown_there(cx, at));
         quoted.or(|| Look::when(self.is_coded(cx, at)))
     }
 
     /// What stands at `at` without a marker is an example, or a line of a program.
-    pub(super) fn is_shown_there(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+    pub(in crate::engine) fn is_shown_there(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         let line = self.before.line(cx, at).unwrap_or_default();
         // An object is no line of one.
         let begun = self.text_begins();
@@ -358,7 +138,7 @@ impl Engine {
     }
 
     /// The line of `at` is one of a block quote, or a row of a table.
-    pub(super) fn in_quoted_line(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+    pub(in crate::engine) fn in_quoted_line(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         self.before.line(cx, at).is_some_and(|line| is_quote(cx.slice(at - line.len(), at)))
     }
 
@@ -397,13 +177,13 @@ impl Engine {
     }
 
     /// Where the text begins that stands here, behind the last marker or call that was taken out.
-    pub(super) fn text_begins(&self) -> usize {
+    pub(in crate::engine) fn text_begins(&self) -> usize {
         if self.given.fresh { self.given.from } else { self.given.text_from }
     }
 
     /// The object behind `inside`, which a marker at `at` opens, or the first of a list, has its quotes escaped, and a quote is open
     /// before that marker in its line: both stand in somebody's string.
-    pub(super) fn in_string(&mut self, cx: &Reader<'_>, at: usize, inside: usize) -> Look<()> {
+    pub(in crate::engine) fn in_string(&mut self, cx: &Reader<'_>, at: usize, inside: usize) -> Look<()> {
         let byte = |at: usize| cx.bytes().get(at).copied();
         let mut object = cx.skip_markup_space(inside);
         if byte(object) == Some(b'[') {
@@ -422,13 +202,13 @@ impl Engine {
     }
 
     /// The text up to `at` has been read in another way.
-    pub(super) fn skip_shown(&mut self, at: usize) {
+    pub(in crate::engine) fn skip_shown(&mut self, at: usize) {
         self.shown_in.looked = self.shown_in.looked.max(at);
         self.listings.skip(at);
     }
 
     /// A program or a patch shows what stands at `at`.
-    pub(super) fn is_listed(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+    pub(in crate::engine) fn is_listed(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         if let Some(last) = self.out.calls.last() {
             self.listings.skip(last.raw.end);
         }
@@ -450,7 +230,7 @@ impl Engine {
     }
 
     /// The reasoning is over at `at`, and whatever was shown in it.
-    pub(super) fn leave_shown(&mut self, at: usize) {
+    pub(in crate::engine) fn leave_shown(&mut self, at: usize) {
         self.listings.leave(at);
         self.shown_in = Shown { looked: at, ..Shown::default() };
     }
@@ -463,7 +243,7 @@ impl Engine {
     }
 
     /// An element that shows things is open at `at`, and other text stands in it before.
-    pub(super) fn is_shown(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+    pub(in crate::engine) fn is_shown(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let Shown { looked, open, inline, .. } = &mut self.shown_in;
         if let Some(last) = self.out.calls.last()
             && last.raw.end > *looked
@@ -573,34 +353,4 @@ fn behind_broken_marker(cx: &Reader<'_>, at: usize) -> bool {
     let (starts, ends) = (['<', '[', ']', '>', '｜'], ['>', ']', '｜']);
     word.starts_with("&lt;") && word.ends_with("&gt;") && cx.at_line_start(at)
         || word.starts_with(starts) && word.ends_with(ends) && word.contains('\u{200b}')
-}
-
-/// The blank lines of the `text` between two tags all stand between such.
-fn parts_tags(text: &str) -> bool {
-    let (mut tag, mut blank) = (true, false);
-    for line in text.split('\n').map(str::trim_ascii) {
-        if line.is_empty() {
-            blank = true;
-            continue;
-        }
-        if std::mem::take(&mut blank) && !(tag && line.starts_with('<')) {
-            return false;
-        }
-        tag = line.ends_with('>');
-    }
-    tag
-}
-
-/// A line that begins so is the row of a table, up to a cell behind another one.
-fn in_cell(line: &str) -> bool {
-    // The bars of a call that the cell shows are none of the row's.
-    let row = line.split("<|").next().unwrap_or(line);
-    row.starts_with('|') && !row.contains("|>") && memchr::memchr_iter(b'|', row.as_bytes()).nth(1).is_some()
-}
-
-/// A line that begins so is one of a block quote, or a row of a table.
-fn is_quote(line: &str) -> bool {
-    let line = line.trim_start_matches(blank);
-    // A special token may have lost its first sign.
-    line.starts_with('>') || (line.starts_with('|') && !line.contains("|>"))
 }

@@ -1,11 +1,11 @@
 //! What stands before a call without markers in its line and says that it is none: code, the beginning of a log's line, the label of
 //! another side, or that it is not to be made.
 use super::announced::denies_here;
-use super::flow::name_before;
-use super::quoted::NEAR_MARKER;
-use super::runaway::{answers, asks_as_user};
 use crate::char_class;
 use crate::dialect::Key;
+use crate::engine::prose::flow::name_before;
+use crate::engine::prose::runaway::{answers, asks_as_user};
+use crate::engine::prose::shown::before::NEAR_MARKER;
 use crate::engine::reader::blank;
 use crate::engine::{Engine, Reader};
 
@@ -26,7 +26,7 @@ const TIMES: [&str; 4] = ["00:00:00", "0000-00-00T00:", "0000-00-00 00:", "0000/
 
 impl Engine {
     /// What stands before `at` in its line says that what begins there is no call. Behind what was taken out a line begins.
-    pub(super) fn is_coded(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+    pub(in crate::engine) fn is_coded(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let line = self.before.line(cx, at).unwrap_or_default();
         let (begun, begins) = (self.text_begins(), at - line.len());
         let before = cx.slice(begins.max(begun), at);
@@ -65,14 +65,14 @@ fn is_coded(before: &str, first: &str) -> bool {
 }
 
 /// The key or name is that of a call, and nothing else: models write `tool_call = {...}` and `Tool call = {...}`.
-pub(super) fn names_call(name: &str) -> bool {
+pub(in crate::engine) fn names_call(name: &str) -> bool {
     let spelled = name.replace(' ', "_");
     let known = |name: &str| matches!(Key::of(name), Key::Function | Key::Calls);
     name.contains(['_', ' ', 'C']) && (known(&spelled) || known(&spelled.to_ascii_lowercase()))
 }
 
 /// As [`names_call`], of what stands before an equals sign: `Final call = {...}`, `action = {...}`.
-pub(super) fn labels_call(name: &str) -> bool {
+pub(in crate::engine) fn labels_call(name: &str) -> bool {
     let words = || name.split([' ', '_']);
     let last = words().next_back().unwrap_or_default();
     let called = ["call", "calls", "action"].iter().any(|word| last.eq_ignore_ascii_case(word));
@@ -85,7 +85,7 @@ pub(super) fn labels_call(name: &str) -> bool {
 const MOST_WORDS: usize = 3;
 
 /// `text` ends in an equals sign behind a name: something is assigned, passed or compared.
-pub(super) fn is_assigned(text: &str) -> bool {
+pub(in crate::engine) fn is_assigned(text: &str) -> bool {
     let Some(to) = text.strip_suffix('=') else { return false };
     let to = to.trim_end_matches(['=', '!', ':', '+', '<', '>']).trim_end();
     let name = to.get(to.len() - name_before(to)..).unwrap_or_default();
@@ -93,14 +93,14 @@ pub(super) fn is_assigned(text: &str) -> bool {
 }
 
 /// `text` is the key of a member, and none that has a call.
-pub(super) fn is_member(text: &str) -> bool {
+pub(in crate::engine) fn is_member(text: &str) -> bool {
     let key = text.strip_suffix(':').map(str::trim_end);
     let key = key.and_then(|key| key.strip_prefix('"')?.strip_suffix('"'));
     key.is_some_and(|key| !names_call(key) && key.bytes().all(|byte| char_class::NAME.has_byte(byte)))
 }
 
 /// `text` begins as the line of a log: with the time, or with what says how important it is.
-pub(super) fn is_logged(text: &str) -> bool {
+pub(in crate::engine) fn is_logged(text: &str) -> bool {
     let text = text.trim_start_matches('[');
     let level = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     let digits = |text: &str, pattern: &str| {

@@ -1,7 +1,7 @@
 //! Inline code, in backticks: it holds no call.
-use super::Taken;
 use super::code::{behind_sentence, run};
 use crate::engine::look::seen;
+use crate::engine::prose::Taken;
 use crate::engine::trace::{Noted, Reason};
 use crate::engine::{Doubt, Engine, Look, Reader};
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::ops::Range;
 /// any other.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Inline {
-    pub(super) ticks: usize,
+    pub(in crate::engine) ticks: usize,
     at: usize,
     /// How far the paragraph has been followed, and that its last line is blank up to there.
     followed: usize,
@@ -18,7 +18,7 @@ pub(crate) struct Inline {
 }
 
 impl Inline {
-    pub(super) fn new(ticks: usize, at: usize) -> Self {
+    pub(in crate::engine) fn new(ticks: usize, at: usize) -> Self {
         Self { ticks, at, followed: at + ticks, blank: false }
     }
 
@@ -41,7 +41,7 @@ impl Inline {
     }
 
     /// Where the backticks at `closer` end that close it.
-    pub(super) fn ends_at(self, closer: usize) -> usize {
+    pub(in crate::engine) fn ends_at(self, closer: usize) -> usize {
         closer + self.ticks
     }
 
@@ -62,7 +62,7 @@ impl Inline {
 
 impl Engine {
     /// Backticks in prose.
-    pub(super) fn ticks(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+    pub(in crate::engine) fn ticks(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let length = seen!(run(cx, at, b'`'));
         // As many as opened inline code in this paragraph close it, wherever they stand.
         let closes = self.inline.is_some_and(|inline| inline.ticks == length);
@@ -91,14 +91,14 @@ impl Engine {
     }
 
     /// Leaves inline code whose paragraph ends before `at`.
-    pub(super) fn leave_paragraph(&mut self, cx: &Reader<'_>, at: usize) {
+    pub(in crate::engine) fn leave_paragraph(&mut self, cx: &Reader<'_>, at: usize) {
         if self.inline.as_mut().is_some_and(|inline| inline.is_over(cx, at)) {
             self.leave_inline(at);
         }
     }
 
     /// The inline code that is open goes up to `at`, if any is; nothing closed it.
-    pub(super) fn leave_inline(&mut self, at: usize) {
+    pub(in crate::engine) fn leave_inline(&mut self, at: usize) {
         if let Some(inline) = self.inline.take() {
             self.keep(Doubt::InlineCode);
             self.out.trace.note(inline.at + inline.ticks..at, Noted::Passed(Reason::InlineCode));

@@ -1,11 +1,11 @@
 //! What the text itself makes an example: the sentence before it ends in a colon and says so, or it is a part of source code.
 use super::announced::refuses;
 use super::coded::labels_call;
-use super::flow::name_before;
 use super::heading::{announces_example, is_item_of_examples, is_of_report, is_under_examples};
 use super::instructed::instructs;
 use super::mentioned::only_mentions;
-use super::runaway::is_one_of;
+use crate::engine::prose::flow::name_before;
+use crate::engine::prose::runaway::is_one_of;
 use crate::engine::reader::{blank, floor};
 use crate::engine::{Engine, Reader, Without};
 use aho_corasick::AhoCorasick;
@@ -54,7 +54,7 @@ const SAYS_UNPARTED: [&str; 11] =
     ["例如", "比如", "示例", "举例", "舉例", "例子", "範例", "たとえば", "例えば", "예를 들어", "예시"];
 
 /// What says so as a heading of its own: in a sentence some of these words are of a file, or say where.
-pub(super) const HEADINGS: [&str; 22] = [
+pub(in crate::engine) const HEADINGS: [&str; 22] = [
     "usage",
     "syntax",
     "signature",
@@ -119,7 +119,7 @@ pub(crate) struct Examples {
 
 impl Engine {
     /// What stands at `at` without a marker is an example, or goes on one in the same paragraph.
-    pub(super) fn is_example(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+    pub(in crate::engine) fn is_example(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let taken = self.out.calls.last().map_or(0, |call| call.raw.end);
         if self.examples.none == Some((at, taken)) {
             return false;
@@ -187,12 +187,12 @@ fn goes_on(cx: &Reader<'_>, last: Option<usize>, at: usize) -> bool {
 
 impl Examples {
     /// A result that is told stands at `at`.
-    pub(super) const fn tells(&mut self, at: usize) {
+    pub(in crate::engine) const fn tells(&mut self, at: usize) {
         self.told = Some(Told::new(at));
     }
 
     /// What stands at `at` goes on a result that is told behind the last call, which ends at `called`.
-    pub(super) fn tells_on(&mut self, cx: &Reader<'_>, called: usize, at: usize) -> bool {
+    pub(in crate::engine) fn tells_on(&mut self, cx: &Reader<'_>, called: usize, at: usize) -> bool {
         let Some(told) = self.told.as_mut().filter(|told| told.last >= called) else { return false };
         if !goes_on(cx, Some(told.last), at) {
             return false;
@@ -259,7 +259,7 @@ fn announces_anew(text: &str) -> bool {
 }
 
 /// A line of the `text` has nothing in it, or only blanks.
-pub(super) fn has_blank_line(text: &str) -> bool {
+pub(in crate::engine) fn has_blank_line(text: &str) -> bool {
     memchr::memchr_iter(b'\n', text.as_bytes()).any(|end| {
         let mut below = text.bytes().skip(end + 1).skip_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
         below.next() == Some(b'\n')
@@ -298,7 +298,7 @@ fn in_subscript(cx: &Reader<'_>, text: &str) -> bool {
 }
 
 /// What begins a line of comment, in most languages.
-pub(super) const COMMENTS: [&str; 5] = ["#", "//", "/*", "<!--", "--"];
+pub(in crate::engine) const COMMENTS: [&str; 5] = ["#", "//", "/*", "<!--", "--"];
 
 /// What gives a list to its caller.
 const RETURNS: [&str; 2] = ["return", "yield"];
@@ -390,7 +390,7 @@ fn opens_list(text: &str) -> bool {
 }
 
 /// Where the last bracket stands that nothing in `text` closes. Those in strings count as well: they are mostly in pairs.
-pub(super) fn open_bracket(text: &[u8]) -> Option<usize> {
+pub(in crate::engine) fn open_bracket(text: &[u8]) -> Option<usize> {
     let mut closed = 0_usize;
     text.iter().rposition(|byte| match byte {
         b')' | b']' | b'}' => {
@@ -475,7 +475,7 @@ fn indent(line: &str) -> usize {
 const STOP: &str = "。";
 
 /// Where the last sentence of the `line` begins, behind another.
-pub(super) fn last_sentence(line: &str) -> Option<usize> {
+pub(in crate::engine) fn last_sentence(line: &str) -> Option<usize> {
     let ends = memchr::memrchr3_iter(b'.', b'!', b'?', line.as_bytes());
     let parted = ends.map(|i| i + 1).find(|end| line.as_bytes().get(*end) == Some(&b' ')).map(|end| end + 1);
     // By its first byte, as most lines have none: that is looked for at the processor's full width.
@@ -488,12 +488,12 @@ pub(super) fn last_sentence(line: &str) -> Option<usize> {
 }
 
 /// A word in the sentence, or in the rest of one that `goes_on` here, says that an example follows.
-pub(super) fn says_example(sentence: &str, goes_on: bool) -> bool {
+pub(in crate::engine) fn says_example(sentence: &str, goes_on: bool) -> bool {
     said(sentence, goes_on, |_, _| true)
 }
 
 /// As [`says_example`], of a whole sentence, and whoever writes it does nothing with the example.
-pub(super) fn announces(sentence: &str) -> bool {
+pub(in crate::engine) fn announces(sentence: &str) -> bool {
     said(sentence, false, |sentence, word| !only_mentions(sentence, word.start, word.end))
 }
 

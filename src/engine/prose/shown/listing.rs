@@ -1,8 +1,8 @@
 //! What a program or a patch shows: text without markers is no call in a here document of a shell or of PHP, in a string between
 //! three quotes, or in a line of a patch. With markers it is none in a here document or a patch either, as in a fence of code.
-use super::example::has_blank_line;
 use super::program::defines;
 use crate::char_class::IDENTIFIER;
+use crate::engine::prose::words::example::has_blank_line;
 use crate::engine::reader::{floor, invisible};
 use crate::engine::{Look, Reader};
 use aho_corasick::{AhoCorasick, Match, packed};
@@ -160,23 +160,23 @@ enum Listing {
 
 impl Listings {
     /// The text up to `at` has been read in another way.
-    pub(super) fn skip(&mut self, at: usize) {
+    pub(in crate::engine) fn skip(&mut self, at: usize) {
         self.looked = self.looked.max(at);
     }
 
     /// One is open where the text has been looked through.
-    pub(super) const fn is_open(&self) -> bool {
+    pub(in crate::engine) const fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
     /// What is open is left at `at`: another text begins there.
-    pub(super) fn leave(&mut self, at: usize) {
+    pub(in crate::engine) fn leave(&mut self, at: usize) {
         self.skip(at);
         self.open = None;
     }
 
     /// A call with markers at `at` stands in a listing.
-    pub(super) fn show_marked(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+    pub(in crate::engine) fn show_marked(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         self.look_through(cx, at);
         // Where no command stands, no end of it is waited for.
         while matches!(&self.open, Some(Listing::Here(word)) if !is_command(cx, word.end)) {
@@ -203,7 +203,7 @@ impl Listings {
 
     /// What stands at `at` stands in a listing. A here document is one if a line ends it, or the text is cut off in it: else the two
     /// signs were an operator, or somebody spoke of it.
-    pub(super) fn show(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+    pub(in crate::engine) fn show(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         loop {
             self.look_through(cx, at);
             match &self.open {

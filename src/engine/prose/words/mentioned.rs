@@ -168,7 +168,7 @@ static TONGUES: [Tongue; 3] = [
 ];
 
 /// Whoever writes the `sentence` says that they look at the example which the word from `start` to `end` speaks of, or change or run it.
-pub(super) fn only_mentions(sentence: &str, start: usize, end: usize) -> bool {
+pub(in crate::engine) fn only_mentions(sentence: &str, start: usize, end: usize) -> bool {
     let part = |text: Option<&str>| in_small_letters(text.unwrap_or_default());
     let (before, word) = (part(sentence.get(..start)), part(sentence.get(start..end)));
     let behind = part(sentence.get(end..));

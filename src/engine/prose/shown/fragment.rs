@@ -1,10 +1,10 @@
 //! Fragments of data and of programs: what stands above an object says that it is a part of something, and no call.
-use super::coded::{is_assigned, is_member, labels_call};
+use super::before::{LINE, NEAR_MARKER};
 use super::program::opens_braces;
-use super::quoted::{LINE, NEAR_MARKER};
 use crate::char_class;
 use crate::dialect::Key;
 use crate::engine::Reader;
+use crate::engine::prose::words::coded::{is_assigned, is_member, labels_call};
 use crate::engine::reader::floor;
 
 /// What begins a part of a Python function's documentation.
@@ -21,7 +21,7 @@ enum Begins {
 
 /// The object at `at`, or the name before one, which begins its line behind what is `indented`, is a part of something in the text
 /// that began at `begun`: a member, an item of a list that has a name, a line of a block.
-pub(super) fn in_fragment(cx: &Reader<'_>, begun: usize, at: usize, indented: &[u8]) -> bool {
+pub(in crate::engine) fn in_fragment(cx: &Reader<'_>, begun: usize, at: usize, indented: &[u8]) -> bool {
     if !indented.trim_ascii().is_empty() {
         return false;
     }

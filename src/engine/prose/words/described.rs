@@ -53,7 +53,7 @@ const LABELS: [&str; 24] = [
 
 /// All of the `arguments` are names of types, of those that their parameters have if the `tool` tells, and a single one is none that may
 /// be called so.
-pub(super) fn describes(cx: &Reader<'_>, tool: Option<&Tool>, arguments: &Found) -> bool {
+pub(in crate::engine) fn describes(cx: &Reader<'_>, tool: Option<&Tool>, arguments: &Found) -> bool {
     let members = |members: &[(&str, &str)]| {
         let spelt = |types: &[(&str, Expected)]| members.iter().all(|(key, value)| is_type(types, tool, key, value));
         TYPES.iter().any(|types| spelt(types))

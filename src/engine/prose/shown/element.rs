@@ -3,19 +3,19 @@ use crate::char_class;
 
 /// An element that shows what stands in it.
 #[derive(Debug)]
-pub(super) struct Element {
-    pub(super) name: &'static str,
+pub(in crate::engine) struct Element {
+    pub(in crate::engine) name: &'static str,
     /// Like a fence, one that shows code may hold nothing but calls.
-    pub(super) code: bool,
+    pub(in crate::engine) code: bool,
     /// What a tool gave back stands in it.
-    pub(super) result: bool,
+    pub(in crate::engine) result: bool,
     /// Many use its name for something else: beyond its paragraph it shows only what stands before its closing tag.
-    pub(super) loose: bool,
+    pub(in crate::engine) loose: bool,
 }
 
 impl Element {
     /// `tag` begins with its name.
-    pub(super) fn is(&self, tag: &str) -> bool {
+    pub(in crate::engine) fn is(&self, tag: &str) -> bool {
         let name = tag.get(..self.name.len()).is_some_and(|name| name.eq_ignore_ascii_case(self.name));
         name && !tag.as_bytes().get(self.name.len()).is_some_and(|byte| char_class::IDENTIFIER.has_ascii(*byte))
     }
@@ -25,7 +25,7 @@ impl Element {
 const LONGEST_NAME: usize = 24;
 
 /// The element that a `tag` opens which begins with its name.
-pub(super) fn opened_by(tag: &str) -> Option<&'static Element> {
+pub(in crate::engine) fn opened_by(tag: &str) -> Option<&'static Element> {
     let near = tag.bytes().take(LONGEST_NAME + 1);
     let length = near.take_while(|byte| char_class::IDENTIFIER.has_ascii(*byte)).count();
     // All names are words, and few are as long as the tag's.

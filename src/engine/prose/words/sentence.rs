@@ -1,11 +1,13 @@
 //! A call that somebody writes about: the sentence, or the expression, goes on right behind it, in the same line.
+use super::clause;
 use super::coded::is_logged;
-use super::program::goes_on_below;
-use super::{clause, described, instructed};
+use super::described;
+use super::instructed;
 use crate::char_class;
 use crate::dialect::MarkersAt;
 use crate::engine::found::{Found, Piece};
 use crate::engine::look::{seen, unless};
+use crate::engine::prose::shown::program::goes_on_below;
 use crate::engine::reader::floor;
 use crate::engine::writer::Pending;
 use crate::engine::{Look, Reader};
@@ -13,7 +15,7 @@ use crate::schema::Tool;
 use std::ops::Range;
 
 /// A longer call without markers is no part of a sentence, and the sentence goes on within so many bytes of its beginning.
-pub(super) const LONGEST: usize = 256;
+pub(in crate::engine) const LONGEST: usize = 256;
 
 /// What follows a call says within so many bytes whether it goes on with another call.
 const BEHIND: usize = 512;

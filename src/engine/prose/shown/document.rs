@@ -1,5 +1,5 @@
 //! Documents of XML and HTML: an element named after a tool is one of theirs.
-use super::quoted::WHOLE_LINE;
+use super::before::WHOLE_LINE;
 use crate::char_class;
 use crate::engine::{Engine, Reader};
 
@@ -43,7 +43,7 @@ const MOST: usize = 16;
 impl Engine {
     /// The element at `at` stands in a document of XML, which says so and whose first element is still open, or in an element of some
     /// other name, whose tag stands in a line of its own.
-    pub(super) fn in_document(&self, cx: &Reader<'_>, at: usize) -> bool {
+    pub(in crate::engine) fn in_document(&self, cx: &Reader<'_>, at: usize) -> bool {
         if cx.bytes().get(at) != Some(&b'<') {
             return false;
         }

@@ -122,7 +122,7 @@ const LIKE_THIS: [&str; 3] = ["like this", "like so", "such as"];
 const MAY: [&str; 5] = ["can", "could", "would", "may", "might"];
 
 /// What the sentence says in its last words of the call that stands behind it: it is not made here.
-pub(super) fn refuses(sentence: &str) -> bool {
+pub(in crate::engine) fn refuses(sentence: &str) -> bool {
     let end = in_small_letters(tail(sentence, END));
     let (all, clause) = (words(&end), last_clause(&end, &PARTS));
     // Mostly the sentence is one clause.
@@ -140,18 +140,18 @@ fn tail(sentence: &str, limit: usize) -> &str {
 }
 
 /// What stands before a call in its line says that it is not made: `Never send`.
-pub(super) fn denies_here(line: &str) -> bool {
+pub(in crate::engine) fn denies_here(line: &str) -> bool {
     let sentence = in_small_letters(tail(line, END).rsplit(['.', '!', '?']).next().unwrap_or_default());
     denies(&words(last_clause(&sentence, &PARTS)))
 }
 
 /// The `sentence` in small letters, with plain apostrophes.
-pub(super) fn in_small_letters(sentence: &str) -> String {
+pub(in crate::engine) fn in_small_letters(sentence: &str) -> String {
     sentence.to_lowercase().replace('’', "'")
 }
 
 /// The words of a sentence in small letters, without what stands round them.
-pub(super) fn words(sentence: &str) -> Vec<&str> {
+pub(in crate::engine) fn words(sentence: &str) -> Vec<&str> {
     let words = sentence.split(|c: char| c.is_whitespace() || c == ',');
     words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric())).filter(|word| !word.is_empty()).collect()
 }

@@ -60,7 +60,7 @@ const ANY: [[&str; 2]; 8] = [
 ];
 
 /// The sentence tells how calls are to be written in general, or what was written instead of one.
-pub(super) fn instructs(sentence: &str) -> bool {
+pub(in crate::engine) fn instructs(sentence: &str) -> bool {
     if sentence.len() > LONGEST {
         return false;
     }
@@ -194,7 +194,7 @@ const OTHERS: [&str; 15] = [
 const GAP: usize = 16;
 
 /// The sentence above the call at `start`, which ends at `at`, says that a model writes it, and the one below what others do then.
-pub(super) fn tells_of(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
+pub(in crate::engine) fn tells_of(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
     let above = cx.before(start, LONGEST).trim_end();
     let Some(sentence) = above.trim_end_matches(['*', '_', ' ']).strip_suffix(':') else { return Look::No };
     let sentence = sentence.rsplit(['\n', '.', '!', '?']).next().unwrap_or_default().to_lowercase().replace('’', "'");

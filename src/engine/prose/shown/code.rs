@@ -1,14 +1,14 @@
 //! Fences: one holds calls if its whole body is calls, and else code.
-use super::Taken;
-use super::channels::Kind;
 use super::inline::Inline;
-use super::tried::Standing;
 use crate::char_class::IDENTIFIER;
 use crate::dialect::{Marker, MarkersAt};
 use crate::engine::body::BodyState;
 use crate::engine::body::python::Python;
 use crate::engine::call::MOST_READ_AGAIN;
 use crate::engine::output::Call;
+use crate::engine::prose::Taken;
+use crate::engine::prose::channels::Kind;
+use crate::engine::prose::tried::Standing;
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted, Reason};
 use crate::engine::{Doubt, Engine, Fences, Look, Memo, Mode, Reader, State, Step};
@@ -23,7 +23,7 @@ pub(crate) struct Fence {
     /// Of what it is made: backticks or tildes.
     tick: u8,
     /// How many calls there were before it.
-    pub(super) calls: usize,
+    pub(in crate::engine) calls: usize,
     /// Its label is that of the dialect that was named: as good as a marker.
     labelled: bool,
     /// Its label says that calls in Python stand in it, and so may comments.
@@ -46,12 +46,12 @@ enum Place {
 
 impl Fence {
     /// Calls of Python's may stand in it without a marker.
-    pub(super) fn may_hold_python(&self, cx: &Reader<'_>) -> bool {
+    pub(in crate::engine) fn may_hold_python(&self, cx: &Reader<'_>) -> bool {
         cx.dialects.bare_python.is_some() && (cx.tools.is_some() || self.labelled)
     }
 
     /// What begins the line that closes it.
-    pub(super) fn closer(self) -> Option<&'static str> {
+    pub(in crate::engine) fn closer(self) -> Option<&'static str> {
         (!matches!(self.place, Place::Line { .. })).then_some(if self.tick == b'~' { "~~~" } else { "```" })
     }
 }
@@ -66,7 +66,7 @@ const LONGEST_LINE: usize = 512;
 const LONGEST_LABEL: usize = 64;
 
 /// How many of `byte` stand at `at`.
-pub(super) fn run(cx: &Reader<'_>, at: usize, byte: u8) -> Look<usize> {
+pub(in crate::engine) fn run(cx: &Reader<'_>, at: usize, byte: u8) -> Look<usize> {
     let near = cx.near(at, LONGEST_RUN);
     match near.iter().position(|b| *b != byte) {
         Some(length) => Look::Is(length),
@@ -84,7 +84,7 @@ fn is_text(info: &str) -> bool {
 }
 
 /// A sentence ends before `at`, in its line.
-pub(super) fn behind_sentence(cx: &Reader<'_>, at: usize) -> bool {
+pub(in crate::engine) fn behind_sentence(cx: &Reader<'_>, at: usize) -> bool {
     let near = cx.before(at, LONGEST_RUN);
     near.trim_end_matches([' ', '\t', '*', '_']).ends_with(['.', '!', '?', ':', '…', '。', '！', '？', '：'])
 }
@@ -157,7 +157,7 @@ fn calls_behind_label(cx: &Reader<'_>, at: usize, end: usize) -> Option<usize> {
 
 impl Engine {
     /// Tildes in prose: three or more at the start of a line open a fence.
-    pub(super) fn tildes(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+    pub(in crate::engine) fn tildes(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         if !self.begins_line(cx, at) {
             return Look::No;
         }
@@ -169,7 +169,7 @@ impl Engine {
     }
 
     /// A fence of so many `ticks` opens at `at`, unless it is inline code.
-    pub(super) fn fence_opens(&mut self, cx: &Reader<'_>, at: usize, ticks: usize, tick: u8) -> Taken {
+    pub(in crate::engine) fn fence_opens(&mut self, cx: &Reader<'_>, at: usize, ticks: usize, tick: u8) -> Taken {
         match self.leftover_fence(cx, at, at + ticks) {
             Look::No => {}
             taken => return taken,
@@ -254,7 +254,7 @@ impl Engine {
 
     /// A fence at `at`, with so many `ticks`, behind a sentence: all of it may be calls as well.
     #[cold]
-    pub(super) fn opens_behind(&mut self, cx: &Reader<'_>, at: usize, ticks: usize) -> Taken {
+    pub(in crate::engine) fn opens_behind(&mut self, cx: &Reader<'_>, at: usize, ticks: usize) -> Taken {
         let Look::Is(body) = behind_label(cx, at + ticks) else { return behind_label(cx, at + ticks).unit() };
         if self.runs_away(cx, at)
             || self.hold.is_some()
@@ -293,7 +293,7 @@ impl Engine {
     }
 
     /// A fence's body, as long as it is calls.
-    pub(super) fn fence_prose(&mut self, cx: &Reader<'_>) -> Step {
+    pub(in crate::engine) fn fence_prose(&mut self, cx: &Reader<'_>) -> Step {
         let Some(fence) = self.fence else { return Step::Go };
         let at = cx.skip_space(self.at);
         let after_comma = |at: usize| match cx.bytes().get(at) {
@@ -411,7 +411,7 @@ impl Engine {
         Step::Go
     }
 
-    pub(super) fn fence_closes(&mut self, cx: &Reader<'_>, fence: Fence, end: usize) -> Step {
+    pub(in crate::engine) fn fence_closes(&mut self, cx: &Reader<'_>, fence: Fence, end: usize) -> Step {
         let calls = self.out.calls.get(fence.calls..).unwrap_or_default();
         // A dialect whose own form is a fence vouches for it as a marker would.
         let own = cx.dialects.fenced && cx.tools.is_none();

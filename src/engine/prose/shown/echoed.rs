@@ -24,7 +24,7 @@ struct Open {
 
 impl Echoed {
     /// What opens a result stands up to `end`.
-    pub(super) fn opens(&mut self, cx: &Reader<'_>, opener: &str, closer: &str, end: usize) {
+    pub(in crate::engine) fn opens(&mut self, cx: &Reader<'_>, opener: &str, closer: &str, end: usize) {
         let before = cx.up_to(end);
         let open = self.0.as_mut().is_some_and(|open| open.holds(&before, end) == Look::Is(()) || open.ends.is_none());
         if !open {
@@ -33,17 +33,17 @@ impl Echoed {
     }
 
     /// What stands at `at` stands in a result.
-    pub(super) fn holds(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+    pub(in crate::engine) fn holds(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         self.0.as_mut().map_or(Look::No, |open| open.holds(cx, at))
     }
 
     /// Where it is closed, as far as that is known.
-    pub(super) fn ends(&self) -> Option<usize> {
+    pub(in crate::engine) fn ends(&self) -> Option<usize> {
         self.0.as_ref()?.ends
     }
 
     /// As [`Self::holds`], where the element of this `name` is open at `at`, since `behind` at the latest.
-    pub(super) fn holds_in(&mut self, cx: &Reader<'_>, name: &str, behind: usize, at: usize) -> Look<()> {
+    pub(in crate::engine) fn holds_in(&mut self, cx: &Reader<'_>, name: &str, behind: usize, at: usize) -> Look<()> {
         let is_it =
             |open: &&mut Open| open.opener.strip_prefix('<') == Some(name) && open.ends.is_none_or(|end| behind < end);
         if let Some(open) = self.0.as_mut().filter(is_it) {

@@ -1,6 +1,6 @@
 //! Elements of HTML that show something in a line of text: a call in them is spoken of.
-use super::example::has_blank_line;
-use super::quoted::WHOLE_LINE;
+use super::before::WHOLE_LINE;
+use crate::engine::prose::words::example::has_blank_line;
 use crate::engine::{Look, Reader};
 
 /// Such elements, and what closes them.
@@ -12,7 +12,7 @@ const COMMENT: &str = "<!--";
 
 /// Such an element that is open, behind other text in its line.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Within {
+pub(in crate::engine) struct Within {
     closer: &'static str,
     /// Where what it shows begins, and ends, once that is known.
     begins: usize,
@@ -21,14 +21,14 @@ pub(super) struct Within {
 
 impl Within {
     /// One begins at `at`.
-    pub(super) fn opens(cx: &Reader<'_>, at: usize) -> Option<Self> {
+    pub(in crate::engine) fn opens(cx: &Reader<'_>, at: usize) -> Option<Self> {
         let rest = cx.rest(at);
         let (tag, closer) = INLINE.into_iter().find(|(tag, _)| rest.starts_with(tag))?;
         has_words(cx.line_before(at, WHOLE_LINE)).then_some(Self { closer, begins: at + tag.len(), ends: None })
     }
 
     /// What stands at `at` stands in it: it is closed behind that, in the same paragraph.
-    pub(super) fn holds(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+    pub(in crate::engine) fn holds(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         if let Some(end) = self.ends {
             return Look::when(end > at);
         }
@@ -46,7 +46,7 @@ impl Within {
     }
 
     /// It is closed before `at`, or was never one.
-    pub(super) fn is_over(&self, cx: &Reader<'_>, at: usize) -> bool {
+    pub(in crate::engine) fn is_over(&self, cx: &Reader<'_>, at: usize) -> bool {
         match self.ends {
             Some(end) => end <= at,
             None => cx.rest(at).starts_with(self.closer) || at - self.begins > WHOLE_LINE,
@@ -55,14 +55,14 @@ impl Within {
 }
 
 /// A line that begins so shows what stands behind it: an element of HTML opens at its end, behind other text.
-pub(super) fn behind_inline_element(line: &str) -> bool {
+pub(in crate::engine) fn behind_inline_element(line: &str) -> bool {
     let line = line.trim_ascii_end();
     let text = INLINE.iter().find_map(|(tag, _)| line.strip_suffix(tag));
     text.is_some_and(has_words) || line.ends_with(COMMENT)
 }
 
 /// Something else than tags stands in `line`.
-pub(super) fn has_words(line: &str) -> bool {
+pub(in crate::engine) fn has_words(line: &str) -> bool {
     let (mut rest, word) = (line, |text: &str| text.contains(char::is_alphanumeric));
     while let Some((text, tag)) = rest.split_once('<') {
         if word(text) {

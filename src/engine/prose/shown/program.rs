@@ -1,11 +1,11 @@
 //! What programs have: behind the calls in a fence, where half a name may stand as well, and round what looks like a call.
-use super::Taken;
+use super::before::{LINE, NEAR_MARKER};
 use super::code::Fence;
-use super::example::open_bracket;
-use super::quoted::{LINE, NEAR_MARKER};
 use crate::char_class;
 use crate::dialect::Key;
 use crate::engine::body::python::Python;
+use crate::engine::prose::Taken;
+use crate::engine::prose::words::example::open_bracket;
 use crate::engine::reader::{blank, floor, invisible};
 use crate::engine::{Engine, Look, Reader, Step};
 use crate::turn::{Issue, IssueCode};
@@ -23,7 +23,7 @@ impl Engine {
     }
 
     /// Behind calls, a line at `at` that only prints what one of them gave says nothing.
-    pub(super) fn printing_line(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+    pub(in crate::engine) fn printing_line(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         Python::prints_variable(cx, at).map(|end| {
             let what = format!("a line that only prints what a call gave was left out: {:?}", cx.slice(at, end));
             self.out.issue(Issue::at(IssueCode::EnvelopeMember, at, what));
@@ -171,7 +171,7 @@ fn opens_block(line: &str) -> bool {
 }
 
 /// `line` is the head of a function or a class of Python's.
-pub(super) fn defines(line: &str) -> bool {
+pub(in crate::engine) fn defines(line: &str) -> bool {
     ["def ", "async ", "class "].iter().any(|word| line.starts_with(word)) && opens_block(line)
 }
 
@@ -251,7 +251,7 @@ fn is_value(value: &str) -> bool {
 
 /// The line of `at`, which begins with what is `indented`, stands in a block of a Python program, or in a traceback: it is
 /// indented, and the line that is less so opens one, or it follows a statement. What was called ends at `begun`.
-pub(super) fn in_program(cx: &Reader<'_>, begun: usize, at: usize, indented: &[u8]) -> bool {
+pub(in crate::engine) fn in_program(cx: &Reader<'_>, begun: usize, at: usize, indented: &[u8]) -> bool {
     if indented.is_empty() {
         return is_python_call(cx, at) && (behind_statement(cx, begun, at) || opens_braces(line_above(cx, at)));
     }
@@ -283,9 +283,11 @@ fn one_line(line: &str) -> &str {
     behind_token(line.trim_ascii_end().trim_start_matches(invisible))
 }
 
-/// What stands in `line` behind the special token that begins it: one that says that a program follows is no part of that.
+/// What stands in `line` behind the special token, or the tag, that begins it: one that says that a program follows is no part of
+/// that.
 fn behind_token(line: &str) -> &str {
     let token = line.strip_prefix("<|").and_then(|rest| rest.split_once("|>"));
+    let token = token.or_else(|| line.strip_prefix('<').and_then(|rest| rest.split_once('>')));
     token.filter(|(name, _)| name.bytes().all(|byte| char_class::NAME.has_byte(byte))).map_or(line, |(_, rest)| rest)
 }
 
@@ -294,7 +296,7 @@ const BRACED: [&str; 12] =
     ["else", "try", "do", "finally", "catch", "fn", "func", "function", "class", "impl", "interface", "static"];
 
 /// `line` opens a block of a program whose language has braces: `if (x) {`, `function main() {`, `} else {`.
-pub(super) fn opens_braces(line: &str) -> bool {
+pub(in crate::engine) fn opens_braces(line: &str) -> bool {
     let Some(head) = line.trim_ascii().strip_suffix('{').map(str::trim_ascii_end) else { return false };
     let head = head.trim_start_matches(['}', ' ']);
     let word = head.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
@@ -303,7 +305,7 @@ pub(super) fn opens_braces(line: &str) -> bool {
 
 /// The line of `at`, which begins with what is `indented`, stands in a text of YAML: the line above that is indented less says that
 /// one follows. What such a call is named after is none.
-pub(super) fn in_block_scalar(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bool {
+pub(in crate::engine) fn in_block_scalar(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bool {
     if indented.is_empty() || !indented.trim_ascii().is_empty() {
         return false;
     }
@@ -328,7 +330,7 @@ pub(super) fn in_block_scalar(cx: &Reader<'_>, at: usize, indented: &[u8]) -> bo
 const GO_ON: [&str; 2] = ["else:", "finally:"];
 
 /// The next line behind the call of Python's at `start`, which ends at `at`, goes on with the block that the call stands in.
-pub(super) fn goes_on_below(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
+pub(in crate::engine) fn goes_on_below(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
     if !cx.slice(start, at).ends_with(')') {
         return Look::No;
     }

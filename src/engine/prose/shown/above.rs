@@ -1,8 +1,8 @@
 //! What the line right above a call without markers says of it: a log, a session in a terminal, the body of a command or a template
 //! shows it.
-use super::coded::is_logged;
 use crate::char_class;
 use crate::engine::Reader;
+use crate::engine::prose::words::coded::is_logged;
 use crate::engine::reader::{blank, floor};
 
 /// A longer line says nothing.
@@ -16,7 +16,7 @@ const COMMANDS: [&str; 3] = ["echo", "printf", "jq"];
 
 /// The line above the one of `at`, which has nothing but blanks before it, behind `begun`: a log or a terminal wrote it, it gives a
 /// command a string that is open at its end, or it is a template's.
-pub(super) fn is_shown_by_line(cx: &Reader<'_>, begun: usize, at: usize) -> bool {
+pub(in crate::engine) fn is_shown_by_line(cx: &Reader<'_>, begun: usize, at: usize) -> bool {
     let from = floor(cx.text, at.saturating_sub(LONGEST)).max(begun);
     let above = cx.slice(from, at).trim_end_matches([' ', '\t']).strip_suffix('\n');
     let line =
