@@ -224,7 +224,7 @@ impl Engine {
         // A label is a word, which says less than signs do.
         let labelled = call.origin.template(cx).is_some_and(|template| template.labelled);
         if !call.origin.is_bare() && !labelled {
-            self.unread = true;
+            self.leftover.unread = true;
             self.out.issue(Issue::at(
                 IssueCode::StrayMarker,
                 call.start,
@@ -269,7 +269,7 @@ impl Engine {
         if closed == Look::More {
             return self.resume(cx, call);
         }
-        self.unclosed = missing.then_some(call.origin);
+        self.leftover.unclosed = missing.then_some(call.origin);
         let slip = missing.then(|| Repair::at(RepairCode::Marker, at, "a closing marker is missing"));
         call.settle(cx, &self.out, at, closed == Look::Is(()), slip);
         if self.ends_in_doubt(cx, &mut call, at) {

@@ -52,7 +52,7 @@ pub(super) struct Hold {
 impl Engine {
     /// From here on nothing leaves until [`Self::keep`] or [`Self::go_back`].
     pub(super) fn hold(&mut self, doubt: Doubt, at: usize, before: Given) {
-        self.hold = Some(Hold { doubt, at, mark: self.out.mark(), before, opener_given: self.opener_given });
+        self.hold = Some(Hold { doubt, at, mark: self.out.mark(), before, opener_given: self.leftover.opener_given });
     }
 
     pub(super) fn holds(&self, doubt: Doubt) -> bool {
@@ -78,11 +78,11 @@ impl Engine {
         self.tried.try_again();
         let calls = self.out.go_back(hold.mark, hold.doubt.reason(), hold.at..to);
         self.given = hold.before;
-        self.opener_given = hold.opener_given;
+        self.leftover.opener_given = hold.opener_given;
         self.unclear.forget();
         self.at = to;
         self.section = None;
-        self.unclosed = None;
+        self.leftover.unclosed = None;
         self.body = 0..0;
         if hold.doubt == Doubt::Reasoning {
             self.given.mode = Mode::Reasoning;

@@ -34,7 +34,6 @@ use crate::turn::{Turn, new_call_id};
 use call::CallState;
 use hold::{Doubt, Hold};
 use memo::Memo;
-use origin::Origin;
 use output::Output;
 use prose::given::{Given, Mode};
 use std::sync::Arc;
@@ -167,8 +166,6 @@ pub(crate) struct Engine {
     state: State,
     /// The section that is open: row and section.
     section: Option<(u16, u16)>,
-    /// A section's opening marker was given out as text, and so many calls had been found by then.
-    opener_given: Option<usize>,
     inline: Option<prose::shown::inline::Inline>,
     /// The fence whose body is being read as calls.
     fence: Option<prose::shown::code::Fence>,
@@ -176,35 +173,24 @@ pub(crate) struct Engine {
     /// Reasoning was opened, or the text began in it. Otherwise a closing marker means that the prompt had opened it, and makes
     /// all text before it reasoning.
     reasoning_seen: bool,
-    /// Where the marker that opens reasoning stood last in a place where it opens nothing: the text only names it.
-    named_opener: Option<usize>,
     /// The message that is being read, in a dialect with headers.
     channel: Option<prose::channels::Channel>,
     /// Set once the text has shown headers that lost their special tokens: more of them are expected.
     plain: Option<prose::plain::Plain>,
     /// Whether the text behind the calls is still the model's own.
     runaway: prose::runaway::Runaway,
-    /// The HTML element that the text is in, if it shows code or an example.
-    shown_in: prose::shown::quoted::Shown,
-    /// And what a program shows.
-    listings: prose::shown::listing::Listings,
-    block_quote: prose::shown::block_quote::BlockQuote,
-    before: prose::shown::before::Before,
+    /// What stands round the place that is looked at.
+    around: prose::shown::Around,
+    /// Markers that do not fit together.
+    leftover: prose::leftover::Leftover,
     tried: prose::tried::Tried,
-    examples: prose::words::example::Examples,
     /// Where the object stands that was last given up as a call of no offered tool, and how often its end was looked for.
     unknown: Option<(usize, u8)>,
     unclear: prose::unclear::Unclear,
     /// The row of the dialect whose special token came last.
     speaks: Option<u16>,
-    /// An opening marker was left in the text because no readable call followed it.
-    unread: bool,
-    /// Opening markers that were left in the text, counted when a closing one needs to know.
-    opened: Vec<prose::leftover::Opened>,
     /// How many bytes were read again behind drafts in reasoning that were given up: they have a bound.
     reread: usize,
-    /// By what the last call was read, if its closing marker is missing: it may come yet.
-    unclosed: Option<Origin>,
     /// Where the body of the last call stands, if that call had markers.
     body: std::ops::Range<usize>,
     /// The allocation of the last call, for the next one.

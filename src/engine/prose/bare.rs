@@ -181,7 +181,7 @@ impl Engine {
         {
             // Nothing is begun that would be given up.
             self.out.trace.kept(at..error, None, Reason::NotReadable);
-            (self.unclosed, self.body, self.at) = (None, 0..0, error);
+            (self.leftover.unclosed, self.body, self.at) = (None, 0..0, error);
             return Look::Is(());
         }
         let before = cx.slice(0, at).trim_end();

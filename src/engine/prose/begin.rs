@@ -211,7 +211,7 @@ impl Engine {
         self.call_stands(cx, before.from..at);
         self.note_name(cx, found);
         if let Some(section) = section {
-            self.opener_given = None;
+            self.leftover.opener_given = None;
             self.section = Some((row, section));
         }
         let open = self.section.filter(|(open, _)| *open == row).map(|(_, section)| section);

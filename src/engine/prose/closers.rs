@@ -31,13 +31,13 @@ impl Engine {
             return Look::No;
         }
         if !self.call_ended(cx, at, row)
-            && self.unclosed.and_then(Origin::number) != Some(row)
+            && self.leftover.unclosed.and_then(Origin::number) != Some(row)
             && !self.closer_missing(cx, at)
         {
             // In a section of another row it may be what closes that.
             let in_other = self.section.is_some_and(|(open, _)| open != row);
             // Text that waits to be given out makes text of the marker before it.
-            let unread = self.unread || self.given.opener.is_some() && !self.fresh_at(cx, at);
+            let unread = self.leftover.unread || self.given.opener.is_some() && !self.fresh_at(cx, at);
             if cx.dialects.auto || self.fence.is_some() || unread || in_other {
                 return Look::No;
             }
@@ -52,7 +52,7 @@ impl Engine {
             }
         }
         self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing marker that closes nothing was left out"));
-        self.unclosed = None;
+        self.leftover.unclosed = None;
         self.cut_out(cx, at, end);
         Look::Is(())
     }
@@ -94,7 +94,7 @@ impl Engine {
     fn closer_missing(&self, cx: &Reader<'_>, at: usize) -> bool {
         let bare = || self.out.calls.last().is_some_and(|call| call.origin.is_bare());
         let behind = self.behind_removed(cx, at);
-        behind && self.fence.is_none() && (self.unclosed.is_some() || bare())
+        behind && self.fence.is_none() && (self.leftover.unclosed.is_some() || bare())
     }
 }
 

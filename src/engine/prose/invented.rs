@@ -57,12 +57,12 @@ impl Engine {
     /// label of one, with nothing else in its line.
     pub(super) fn is_told_result(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let called = self.out.calls.last().map_or(0, |call| call.raw.end);
-        if self.examples.tells_on(cx, called, at) {
+        if self.around.examples.tells_on(cx, called, at) {
             return true;
         }
         let is = self.labels_result(cx, at);
         if is {
-            self.examples.tells(at);
+            self.around.examples.tells(at);
         }
         is
     }
@@ -123,7 +123,7 @@ impl Engine {
             if let Some((open, close)) =
                 cx.dialects.results.get(usize::from(result)).filter(|(_, c)| !c.starts_with("</"))
             {
-                self.shown_in.result.opens(cx, open, close, end);
+                self.around.shown_in.result.opens(cx, open, close, end);
             }
             return Look::No;
         }

@@ -2,6 +2,7 @@
 use super::Taken;
 use crate::char_class;
 use crate::dialect::{Element, Marker};
+use crate::engine::origin::Origin;
 use crate::engine::{Engine, Look, Mode, Reader, head, misspelt};
 use crate::turn::{Issue, IssueCode};
 
@@ -10,6 +11,21 @@ const SHORTEST: usize = 4;
 
 /// More is no word.
 const LONGEST: usize = 64;
+
+/// Markers that were met without those that belong to them.
+#[derive(Debug, Default)]
+pub(crate) struct Leftover {
+    /// A section's opening marker was given out as text, and so many calls had been found by then.
+    pub(in crate::engine) opener_given: Option<usize>,
+    /// Where the marker that opens reasoning stood last in a place where it opens nothing: the text only names it.
+    pub(in crate::engine) named_opener: Option<usize>,
+    /// An opening marker was left in the text because no readable call followed it.
+    pub(in crate::engine) unread: bool,
+    /// Opening markers that were left in the text, counted when a closing one needs to know.
+    pub(in crate::engine) opened: Vec<Opened>,
+    /// By what the last call was read, if its closing marker is missing: it may come yet.
+    pub(in crate::engine) unclosed: Option<Origin>,
+}
 
 impl Engine {
     /// Nothing but white space stands between a call and `at`.
@@ -151,15 +167,15 @@ impl Engine {
         };
         let name = name.trim_end_matches(['|', '>', ']']);
         let called = self.out.calls.last().map_or(0, |call| call.raw.end);
-        let known = match self.opened.iter().position(|known| known.closer == closer) {
+        let known = match self.leftover.opened.iter().position(|known| known.closer == closer) {
             Some(known) => known,
-            None if self.opened.len() >= MOST_OPENED => return false,
+            None if self.leftover.opened.len() >= MOST_OPENED => return false,
             None => {
-                self.opened.push(Opened { closer: closer.to_owned(), looked: 0, depth: 0, closes: false });
-                self.opened.len() - 1
+                self.leftover.opened.push(Opened { closer: closer.to_owned(), looked: 0, depth: 0, closes: false });
+                self.leftover.opened.len() - 1
             }
         };
-        let Some(known) = self.opened.get_mut(known) else { return false };
+        let Some(known) = self.leftover.opened.get_mut(known) else { return false };
         // It is asked for each template that is closed like this.
         if known.looked == end {
             return known.closes;

@@ -98,7 +98,7 @@ impl Engine {
                 return self.take(cx, at, length, token, Standing::Once);
             }
             self.out.trace.kept(at..at + ends[found.count - 1].0, None, Reason::Runaway);
-            self.unread = true;
+            self.leftover.unread = true;
             return Look::No;
         }
         let prose = self.fence.is_none() && self.section.is_none();
@@ -208,7 +208,7 @@ impl Engine {
             self.out.trace.kept(at..at + length, row, reason);
         }
         if calls && self.inline.is_none() && self.fence.is_none() {
-            self.unread = true;
+            self.leftover.unread = true;
             if !quoted {
                 self.out.issue_once(Issue::at(IssueCode::StrayMarker, at, "no readable call follows this marker"));
             }

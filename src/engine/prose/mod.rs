@@ -127,7 +127,8 @@ impl Engine {
         };
         match taken {
             // What closes a call that lacks it may stand behind code.
-            Look::Is(()) if matches!(self.state, State::Prose | State::Call(_)) || self.unclosed.is_some() => {}
+            Look::Is(()) if matches!(self.state, State::Prose | State::Call(_)) || self.leftover.unclosed.is_some() => {
+            }
             Look::More if !cx.eof => return Step::More,
             _ => self.keep_words(),
         }

@@ -46,7 +46,7 @@ impl Engine {
             Some(next) if glued(next) => {}
             None if !cx.eof => return Look::More,
             _ => {
-                self.named_opener = Some(at).filter(|_| self.given.mode == Mode::Content);
+                self.leftover.named_opener = Some(at).filter(|_| self.given.mode == Mode::Content);
                 return Look::No;
             }
         }
@@ -101,7 +101,7 @@ impl Engine {
             return Look::No;
         }
         // Both are spoken of.
-        if self.named_opener.take().is_some_and(|opener| !cx.slice(opener, at).contains('\n')) {
+        if self.leftover.named_opener.take().is_some_and(|opener| !cx.slice(opener, at).contains('\n')) {
             return Look::No;
         }
         self.remove(cx, at, at + length);

@@ -93,7 +93,7 @@ impl Engine {
         {
             self.remove(cx, at, end);
             self.given.opener = Some(at..end);
-            self.opener_given = None;
+            self.leftover.opener_given = None;
             self.section = Some((row, section));
             return Look::Is(());
         }
@@ -135,7 +135,7 @@ impl Engine {
                 // A fence may turn out to be code: then the section is text as well.
                 let fenced = matches!(cx.bytes().get(cx.skip_space(end)), Some(b'`' | b'~'));
                 self.given.opener = fenced.then_some(at..end);
-                self.opener_given = None;
+                self.leftover.opener_given = None;
                 self.section = Some((row, section));
                 return Look::Is(());
             }
@@ -186,7 +186,7 @@ impl Engine {
             Look::Is(()) if cx.rest(at).starts_with(char::is_alphanumeric) && !self.call_ended(cx, at, row) => Look::No,
             Look::Is(()) if !open => self.closes_nothing(cx, at, found.end, row),
             // No call stood in it, and what opened it is text.
-            Look::Is(()) if self.given.opener.is_some() || self.opener_given == Some(self.out.calls.len()) => {
+            Look::Is(()) if self.given.opener.is_some() || self.leftover.opener_given == Some(self.out.calls.len()) => {
                 self.section = None;
                 Look::No
             }
@@ -207,8 +207,8 @@ impl Engine {
         if let Some(space) = self.given.space.take() {
             self.out.text(self.given.mode, cx.text, space);
         }
-        self.opener_given = Some(self.out.calls.len());
-        self.unread = true;
+        self.leftover.opener_given = Some(self.out.calls.len());
+        self.leftover.unread = true;
         opener.start
     }
 }

@@ -57,7 +57,7 @@ impl Engine {
         if let Some(quote) = self.quote_goes_down(cx, begun, at) {
             return quote;
         }
-        let Some(line) = self.before.line(cx, at) else { return Quote::No };
+        let Some(line) = self.around.before.line(cx, at) else { return Quote::No };
         let line = cx.slice((at - line.len()).max(begun), at).trim_start_matches(blank);
         if line.is_empty() {
             return Quote::No;
@@ -71,7 +71,7 @@ impl Engine {
 
     /// What a quoted marker behind `begun` opens goes on at `at`, in the next line as well: at once, or as another part of it.
     fn quote_goes_down(&mut self, cx: &Reader<'_>, begun: usize, at: usize) -> Option<Quote> {
-        let BlockQuote { looked, quoted, lazy, .. } = self.block_quote;
+        let BlockQuote { looked, quoted, lazy, .. } = self.around.block_quote;
         let goes_on = |(start, end): &(usize, usize)| {
             let between = cx.slice(*end, at);
             let name = cx.slice(*start, *end).strip_prefix('<').unwrap_or_default();
@@ -88,40 +88,42 @@ impl Engine {
             return lazy.map(|_| Quote::Whole);
         };
         if quote == Quote::Whole {
-            self.block_quote.lazy = lazy.or(Some((start, end)));
+            self.around.block_quote.lazy = lazy.or(Some((start, end)));
         }
         Some(quote)
     }
 
     /// A marker was quoted in the block quote of `at`, behind `begun`.
     fn quote_goes_on(&mut self, cx: &Reader<'_>, begun: usize, at: usize) -> bool {
-        let Some(looked) = self.block_quote.looked.filter(|looked| (begun..at).contains(looked)) else { return false };
+        let Some(looked) = self.around.block_quote.looked.filter(|looked| (begun..at).contains(looked)) else {
+            return false;
+        };
         let quoted = |line: &str| line.trim_start_matches(blank).starts_with('>');
         let goes_on = cx.slice(looked, at).split('\n').skip(1).all(quoted);
-        self.block_quote.looked = goes_on.then_some(at);
+        self.around.block_quote.looked = goes_on.then_some(at);
         goes_on
     }
 
     /// A marker at `at` is text, as it is quoted. Where it ends, if it opens something, and how it is quoted.
     pub(in crate::engine) fn quotes(&mut self, at: usize, opens: Option<(usize, Quote)>) {
-        (self.block_quote.looked, self.block_quote.quoted) = (Some(at), opens);
+        (self.around.block_quote.looked, self.around.block_quote.quoted) = (Some(at), opens);
     }
 
     /// The header of a message, whose first marker ends at `end`, is text, as it is quoted: what ends the message is text as well.
     pub(in crate::engine) fn quotes_message(&mut self, end: usize, quote: Quote) {
-        self.block_quote.header = Some((end, quote));
+        self.around.block_quote.header = Some((end, quote));
     }
 
     /// Another marker of the quoted header stands at `at`.
     pub(in crate::engine) fn goes_on_quoted(&self, cx: &Reader<'_>, channels: &Channels, at: usize) -> bool {
-        let header = self.block_quote.header.filter(|(end, _)| *end <= at && at - end <= LINE);
+        let header = self.around.block_quote.header.filter(|(end, _)| *end <= at && at - end <= LINE);
         let between = header.map(|(end, _)| cx.slice(end, at));
         between.is_some_and(|text| !text.contains('\n') && !text.contains(channels.message.as_str()))
     }
 
     /// What stands at `at` ends the quoted message: where only its line quotes it, in the same line.
     pub(in crate::engine) fn ends_quoted(&mut self, cx: &Reader<'_>, channels: &Channels, at: usize) -> bool {
-        let header = self.block_quote.header.take().filter(|(end, _)| *end <= at && at - end <= WHOLE_LINE);
+        let header = self.around.block_quote.header.take().filter(|(end, _)| *end <= at && at - end <= WHOLE_LINE);
         header.is_some_and(|(end, quote)| {
             let between = cx.slice(end, at);
             between.contains(channels.message.as_str()) && (quote != Quote::Line || !between.contains('\n'))

@@ -228,7 +228,7 @@ impl Engine {
             () if self.hold.is_some() || self.given.mode == Mode::Reasoning => Look::Is(Reason::FenceOfCode),
             () if self.is_example(cx, at) || self.is_shown(cx, at) => Look::Is(Reason::Quoted),
             () if self.is_told_result(cx, at) => Look::Is(Reason::Quoted),
-            () => self.is_listed(cx, at).or(|| self.shown_in.result.holds(cx, at)).map(|()| Reason::Quoted),
+            () => self.is_listed(cx, at).or(|| self.around.shown_in.result.holds(cx, at)).map(|()| Reason::Quoted),
         }
     }
 

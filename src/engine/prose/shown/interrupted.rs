@@ -18,7 +18,7 @@ impl Engine {
     pub(in crate::engine) fn in_given_up(&mut self, cx: &Reader<'_>, at: usize, opens: bool) -> Look<()> {
         let Some(last) = self.out.calls.last().filter(|call| !call.status.runnable()) else { return Look::No };
         let ends = last.raw.end;
-        if let Some((_, closed)) = self.before.interrupted.0.filter(|(known, _)| *known == ends) {
+        if let Some((_, closed)) = self.around.before.interrupted.0.filter(|(known, _)| *known == ends) {
             return Look::when(at < closed);
         }
         let Some(quotes) = opened(cx, at).filter(|_| opens && cx.slice(ends, at).trim_ascii().is_empty()) else {
@@ -34,7 +34,7 @@ impl Engine {
             None => cx.ran_out(near.len(), LONGEST),
         };
         if closed != Look::More {
-            self.before.interrupted.0 = Some((ends, if let Look::Is(closed) = closed { closed } else { at }));
+            self.around.before.interrupted.0 = Some((ends, if let Look::Is(closed) = closed { closed } else { at }));
         }
         closed.unit()
     }

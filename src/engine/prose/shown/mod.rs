@@ -14,3 +14,17 @@ pub(in crate::engine) mod literal;
 pub(in crate::engine) mod program;
 pub(in crate::engine) mod quoted;
 pub(in crate::engine) mod within;
+
+/// What stands round a place, as far as it was read for the places before.
+#[derive(Debug, Default)]
+pub(in crate::engine) struct Around {
+    /// The HTML element that the text is in, if it shows code or an example.
+    pub(in crate::engine) shown_in: quoted::Shown,
+    /// And what a program shows.
+    pub(in crate::engine) listings: listing::Listings,
+    pub(in crate::engine) block_quote: block_quote::BlockQuote,
+    /// What its line has before it.
+    pub(in crate::engine) before: before::Before,
+    /// And what the sentences above announce.
+    pub(in crate::engine) examples: super::words::example::Examples,
+}

@@ -36,13 +36,13 @@ impl Engine {
         let (listed, called) = (self.is_marked_listed(cx, at), self.last_call_ends());
         let code = || match self.shown_as_code(cx, at) {
             Some((element, behind)) if !calls => {
-                let code = &mut self.shown_in.code;
+                let code = &mut self.around.shown_in.code;
                 let closed = code.holds_in(cx, element.name, behind, at);
                 closed.then(|()| Look::when(code.ends().is_some_and(|end| ends_behind_message(cx, at, end))))
             }
             shown => Look::when(shown.is_some()),
         };
-        let shown = listed.or(code).or(|| self.before.literal(cx, called, at));
+        let shown = listed.or(code).or(|| self.around.before.literal(cx, called, at));
         shown.or(|| self.in_inline_element(cx, at)).or(|| self.is_echoed(cx, at))
     }
 
@@ -54,14 +54,14 @@ impl Engine {
     /// An element of HTML that shows something in a line of text is open at `at`, and is closed in the same paragraph.
     fn in_inline_element(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         self.is_shown(cx, at);
-        self.shown_in.inline.as_mut().map_or(Look::No, |within| within.holds(cx, at))
+        self.around.shown_in.inline.as_mut().map_or(Look::No, |within| within.holds(cx, at))
     }
 
     /// What a tool gave back is written out round `at`, by a model that called nothing before.
     fn is_echoed(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         // An element may have been looked for already.
         self.is_shown(cx, at);
-        let Shown { open, result, .. } = &mut self.shown_in;
+        let Shown { open, result, .. } = &mut self.around.shown_in;
         match open {
             Some((element, behind)) if element.result => result.holds_in(cx, element.name, *behind, at),
             _ => result.holds(cx, at),
@@ -70,7 +70,7 @@ impl Engine {
 
     /// As [`Self::is_echoed`], for what has no markers, where no element is known to show it.
     fn is_told_in_element(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
-        let Shown { open, result, .. } = &mut self.shown_in;
+        let Shown { open, result, .. } = &mut self.around.shown_in;
         match open {
             Some((element, behind)) if element.loose => result.holds_in(cx, element.name, *behind, at),
             _ => result.holds(cx, at),
@@ -85,7 +85,7 @@ impl Engine {
 
     /// What stands at `at` without a marker is an example, or a line of a program.
     pub(in crate::engine) fn is_shown_there(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
-        let line = self.before.line(cx, at).unwrap_or_default();
+        let line = self.around.before.line(cx, at).unwrap_or_default();
         // An object is no line of one.
         let begun = self.text_begins();
         let program = |line| cx.bytes().get(at) != Some(&b'{') && in_program(cx, begun, at, line);
@@ -106,7 +106,7 @@ impl Engine {
             return Look::Is(());
         }
         let called = self.last_call_ends();
-        let quoted = self.is_listed(cx, at).or(|| self.before.literal(cx, called, at));
+        let quoted = self.is_listed(cx, at).or(|| self.around.before.literal(cx, called, at));
         quoted.or(|| self.in_inline_element(cx, at)).or(|| self.is_told_in_element(cx, at))
     }
 
@@ -120,7 +120,7 @@ impl Engine {
         let from = floor(cx.text, start.saturating_sub(NEAR_MARKER)).max(self.text_begins());
         let text = cx.slice(from, start).trim_end();
         let object = text.strip_suffix(',').unwrap_or(text);
-        let line = if object.ends_with('}') { self.before.line(cx, from + object.len()) } else { None };
+        let line = if object.ends_with('}') { self.around.before.line(cx, from + object.len()) } else { None };
         let Some(line) = line.map(<[u8]>::trim_ascii_start) else { return false };
         let message = line.strip_prefix(b"[").map_or(line, <[u8]>::trim_ascii_start);
         let compact = message.strip_prefix(b"{").and_then(|rest| role_in(rest.trim_ascii_start()));
@@ -130,6 +130,7 @@ impl Engine {
     /// A marker that is quoted stands right before `at`.
     fn behind_quoted(&self, cx: &Reader<'_>, at: usize) -> bool {
         let quoted = self
+            .around
             .block_quote
             .looked
             .filter(|looked| at.checked_sub(*looked).is_some_and(|length| length <= NEAR_MARKER));
@@ -139,7 +140,7 @@ impl Engine {
 
     /// The line of `at` is one of a block quote, or a row of a table.
     pub(in crate::engine) fn in_quoted_line(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        self.before.line(cx, at).is_some_and(|line| is_quote(cx.slice(at - line.len(), at)))
+        self.around.before.line(cx, at).is_some_and(|line| is_quote(cx.slice(at - line.len(), at)))
     }
 
     /// The line of `at` goes on a string of an object that begins above it, in the same text: that string has raw line breaks, and
@@ -154,7 +155,7 @@ impl Engine {
         let begins = |object: &&str| object.strip_prefix('{').is_some_and(|text| text.trim_start().starts_with('"'));
         // What stands behind a marker that was taken out begins a line, too.
         let first = || Some(cx.slice(begun, at).trim_start()).filter(begins).filter(|_| from == begun);
-        let object = self.before.object(cx, from, at).map(|brace| cx.slice(brace, at)).or_else(first);
+        let object = self.around.before.object(cx, from, at).map(|brace| cx.slice(brace, at)).or_else(first);
         let Some(text) = object else { return false };
         let (mut open, mut escaped, mut valued, mut depth) = (false, false, false, 0_usize);
         for byte in text.bytes() {
@@ -197,22 +198,22 @@ impl Engine {
             return Look::No;
         }
         // In a longer line it stands in a string as well: text has no such lines.
-        let open = self.before.quote_open(cx, at).unwrap_or(true);
+        let open = self.around.before.quote_open(cx, at).unwrap_or(true);
         Look::when(open)
     }
 
     /// The text up to `at` has been read in another way.
     pub(in crate::engine) fn skip_shown(&mut self, at: usize) {
-        self.shown_in.looked = self.shown_in.looked.max(at);
-        self.listings.skip(at);
+        self.around.shown_in.looked = self.around.shown_in.looked.max(at);
+        self.around.listings.skip(at);
     }
 
     /// A program or a patch shows what stands at `at`.
     pub(in crate::engine) fn is_listed(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         if let Some(last) = self.out.calls.last() {
-            self.listings.skip(last.raw.end);
+            self.around.listings.skip(last.raw.end);
         }
-        self.listings.show(cx, at)
+        self.around.listings.show(cx, at)
     }
 
     /// As [`Self::is_listed`], for a call with markers, which a string of several lines does not show.
@@ -220,31 +221,31 @@ impl Engine {
         if let Some(last) = self.out.calls.last() {
             // Mostly nothing but markers stands between two calls: in those no listing begins, though one may end there.
             let near = self.given.text_from < last.raw.end && self.fresh_at(cx, at);
-            if near && !self.listings.is_open() {
-                self.listings.skip(at);
+            if near && !self.around.listings.is_open() {
+                self.around.listings.skip(at);
                 return Look::No;
             }
-            self.listings.skip(last.raw.end);
+            self.around.listings.skip(last.raw.end);
         }
-        self.listings.show_marked(cx, at)
+        self.around.listings.show_marked(cx, at)
     }
 
     /// The reasoning is over at `at`, and whatever was shown in it.
     pub(in crate::engine) fn leave_shown(&mut self, at: usize) {
-        self.listings.leave(at);
-        self.shown_in = Shown { looked: at, ..Shown::default() };
+        self.around.listings.leave(at);
+        self.around.shown_in = Shown { looked: at, ..Shown::default() };
     }
 
     /// The element of code that is open at `at`, since when, and other text stands in it before: like a fence, it holds no call then,
     /// with markers or without. What has markers is one behind a blank line: the element may never be closed.
     fn shown_as_code(&mut self, cx: &Reader<'_>, at: usize) -> Option<(&'static Element, usize)> {
-        let open = if self.is_shown(cx, at) { self.shown_in.open } else { None };
+        let open = if self.is_shown(cx, at) { self.around.shown_in.open } else { None };
         open.filter(|(element, behind)| element.code && at - behind <= LINE && !has_blank_line(cx.slice(*behind, at)))
     }
 
     /// An element that shows things is open at `at`, and other text stands in it before.
     pub(in crate::engine) fn is_shown(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        let Shown { looked, open, inline, .. } = &mut self.shown_in;
+        let Shown { looked, open, inline, .. } = &mut self.around.shown_in;
         if let Some(last) = self.out.calls.last()
             && last.raw.end > *looked
         {

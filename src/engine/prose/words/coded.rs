@@ -27,7 +27,7 @@ const TIMES: [&str; 4] = ["00:00:00", "0000-00-00T00:", "0000-00-00 00:", "0000/
 impl Engine {
     /// What stands before `at` in its line says that what begins there is no call. Behind what was taken out a line begins.
     pub(in crate::engine) fn is_coded(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        let line = self.before.line(cx, at).unwrap_or_default();
+        let line = self.around.before.line(cx, at).unwrap_or_default();
         let (begun, begins) = (self.text_begins(), at - line.len());
         let before = cx.slice(begins.max(begun), at);
         if before.trim_start_matches(blank).is_empty() {
@@ -35,14 +35,14 @@ impl Engine {
         }
         let since = begun.max(begins);
         // What stands in an object that is none stands in the same code.
-        if self.before.coded != Some(since) {
+        if self.around.before.coded != Some(since) {
             let begins = cx.skip_space(0);
             let first = cx.ahead(begins, NEAR_MARKER).lines().next().unwrap_or_default();
             let signs = before.len() - before.trim_start_matches(blank).len();
-            let coded = is_coded(before, first) || self.before.literals.is_open_behind(since + signs);
-            self.before.coded = coded.then_some(since);
+            let coded = is_coded(before, first) || self.around.before.literals.is_open_behind(since + signs);
+            self.around.before.coded = coded.then_some(since);
         }
-        self.before.coded.is_some()
+        self.around.before.coded.is_some()
     }
 }
 

@@ -121,15 +121,16 @@ impl Engine {
     /// What stands at `at` without a marker is an example, or goes on one in the same paragraph.
     pub(in crate::engine) fn is_example(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let taken = self.out.calls.last().map_or(0, |call| call.raw.end);
-        if self.examples.none == Some((at, taken)) {
+        if self.around.examples.none == Some((at, taken)) {
             return false;
         }
-        let is = self.examples.go_on(cx, at) || in_source(cx, at, taken) || self.examples.announced(cx, at);
+        let is =
+            self.around.examples.go_on(cx, at) || in_source(cx, at, taken) || self.around.examples.announced(cx, at);
         if is {
             // What stands behind it may go it on.
-            (self.examples.last, self.examples.none) = (Some(at), None);
+            (self.around.examples.last, self.around.examples.none) = (Some(at), None);
         } else {
-            self.examples.none = Some((at, taken));
+            self.around.examples.none = Some((at, taken));
         }
         is
     }
