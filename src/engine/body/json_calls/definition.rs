@@ -96,7 +96,7 @@ fn says_what<'m>(tool: &Tool, members: impl Iterator<Item = (Cow<'m, str>, Cow<'
         match &*key {
             TITLE => sure |= spells(&tool.name, &value),
             Key::DESCRIPTION => sure |= !tool.declares(&key) || tells_act(&tool.name, &value),
-            TYPE if is_type_name(&value) || value == "function" => sure = true,
+            TYPE if is_type_name(&value) || value == "function" => sure |= !tool.declares(&key),
             key if MORE.contains(&key) => {}
             _ => return false,
         }
@@ -111,16 +111,20 @@ fn spells(name: &str, title: &str) -> bool {
     title.len() <= 2 * name.len() && letters(name) == letters(title)
 }
 
-/// The `description` begins with the verb that the `name` of the tool begins with (`Creates an issue`), or speaks of a tool.
+/// The `description` says what the tool of this `name` does, in its words: `Creates an issue` of `create_issue`.
 fn tells_act(name: &str, description: &str) -> bool {
-    let verb = name.split(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
-    let first = description.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default().to_lowercase();
-    let mut words = description.split(|c: char| !c.is_alphanumeric()).take(FIRST_WORDS);
-    verb.len() > 2 && first.starts_with(verb) && first.len() <= verb.len() + 2
-        || words.any(|word| word.eq_ignore_ascii_case("tool") || word.eq_ignore_ascii_case("function"))
+    let mut parts = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let verb = parts.next().unwrap_or_default();
+    let mut words = description.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    let acts = words.next().is_some_and(|first| first.strip_prefix(verb).is_some_and(|end| matches!(end, "s" | "es")));
+    let words: Vec<_> = words.take(FIRST_WORDS).collect();
+    let said = |part: &str| {
+        words.iter().any(|word| word.starts_with(part) || part.starts_with(word.as_str()) && word.len() > 3)
+    };
+    verb.len() > 2 && acts && parts.all(said)
 }
 
-/// So many words of a description say that it is one of a tool.
+/// So many words of a description say what the tool does.
 const FIRST_WORDS: usize = 4;
 
 fn is_value(expected: Expected, value: &Value) -> bool {

@@ -63,13 +63,20 @@ fn name(tag: &str) -> &str {
     tag.split(|c| !char_class::ELEMENT.has(c)).next().unwrap_or_default()
 }
 
-/// An element is open at the end of `text` that holds no calls.
+/// An element is open at the end of `text` that holds no calls, and what follows is a part of it: it is indented in that, and only
+/// markup stands between. Prose or a blank line ends it, as models name an element in a line of its own as well.
 fn in_element(cx: &Reader<'_>, text: &str) -> bool {
-    let mut open: Vec<&str> = Vec::new();
-    for line in text.lines().map(str::trim_ascii) {
+    let mut open: Vec<(&str, usize)> = Vec::new();
+    let (above, indent) = text.rsplit_once('\n').unwrap_or_default();
+    for whole in above.lines() {
+        let line = whole.trim_ascii();
+        if !line.starts_with('<') {
+            open.clear();
+            continue;
+        }
         if let Some(at) = line.rfind("</") {
             let closed = name(line.get(at + 2..).unwrap_or_default());
-            if let Some(last) = open.iter().rposition(|known| *known == closed) {
+            if let Some(last) = open.iter().rposition(|(known, _)| *known == closed) {
                 open.truncate(last);
             }
             continue;
@@ -79,14 +86,15 @@ fn in_element(cx: &Reader<'_>, text: &str) -> bool {
         let alone = !tag.contains(['<', '>']) && !tag.ends_with('/');
         let spaced = matches!(tag.as_bytes().get(named.len()), None | Some(b' '));
         if alone && spaced && named.starts_with(|c: char| c.is_ascii_alphabetic()) && open.len() < MOST {
-            open.push(named);
+            open.push((named, whole.len() - whole.trim_ascii_start().len()));
         }
     }
-    let neutral = |name: &&str| NEUTRAL.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let neutral = |name: &str| NEUTRAL.iter().any(|known| known.eq_ignore_ascii_case(name));
     let round = |name: &str| {
         let name = name.to_ascii_lowercase();
         ROUND_CALLS.iter().any(|word| name.contains(word)) || cx.offered(&name)
     };
-    open.retain(|name| !neutral(name));
-    !open.is_empty() && !open.iter().any(|name| round(name))
+    open.retain(|(name, _)| !neutral(name));
+    open.last().is_some_and(|(_, depth)| indent.len() > *depth && indent.trim_ascii().is_empty())
+        && !open.iter().any(|(name, _)| round(name))
 }

@@ -199,9 +199,10 @@ fn wraps(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
     let above = near.trim_ascii_end();
     let far = near.get(above.len()..).unwrap_or_default();
     let lines = |space: &str| memchr::memchr_iter(b'\n', space.as_bytes()).count();
-    // A label (`tool_code`) is no sentence.
-    let line = above.rsplit('\n').next().unwrap_or_default();
-    if line.contains('_') && line.bytes().all(|byte| char_class::IDENTIFIER.has_byte(byte)) {
+    // A label (`tool_code`) is no sentence, but it may stand in one.
+    let (before, line) = above.rsplit_once('\n').unwrap_or(("", above));
+    let apart = before.is_empty() || before.trim_ascii_end().ends_with(['.', '!', '?', ':']);
+    if apart && line.contains('_') && line.bytes().all(|byte| char_class::IDENTIFIER.has_byte(byte)) {
         return Look::No;
     }
     if at > start + LONGEST || !far.ends_with('\n') || !above.ends_with(char::is_alphanumeric) {
