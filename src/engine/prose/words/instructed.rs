@@ -22,10 +22,18 @@ const BEFORE_ORDERS: [&str; 10] =
 
 /// What somebody has to do, and what they may.
 const MUST: [&str; 6] = ["must", "should", "shall", "have", "need", "are"];
+const TO: &str = "to";
 const CAN: [&str; 4] = ["can", "may", "will", "could"];
 
+/// What whoever reads it writes as an answer, and what is done with that alone: something else of theirs (`your config`) is written by
+/// a call.
+const ANSWERS: [&str; 9] =
+    ["answer", "answers", "output", "outputs", "response", "responses", "reply", "replies", "calls"];
+const ANSWER: [&str; 6] = ["respond", "reply", "answer", "output", "emit", "return"];
+const TOOLS: [&str; 4] = ["tool", "tools", "call", "calls"];
+
 /// What calls follow, and what is said of it.
-const FORMATS: [&str; 4] = ["format", "formats", "schema", "syntax"];
+const FORMATS: [&str; 3] = ["format", "formats", "syntax"];
 const THIS: [&str; 7] = ["this", "following", "these", "exact", "below", "same", "such"];
 const ENDS: [[&str; 2]; 4] = [["like", "this"], ["like", "so"], ["as", "follows"], ["this", "way"]];
 
@@ -45,18 +53,21 @@ const FOLLOW: [&str; 14] = [
 
 /// What begins a condition, and what of whoever reads it is the condition.
 const WHEN: [&str; 4] = ["when", "whenever", "if", "once"];
-const GENERAL: [&str; 8] = ["you", "you'd", "you're", "asked", "calling", "using", "needed", "necessary"];
+const GENERAL: [&str; 5] = ["you", "you'd", "you're", "calling", "using"];
 
-/// What calls are for in general: `to call a tool`.
-const ANY: [[&str; 2]; 8] = [
-    ["a", "tool"],
-    ["a", "function"],
-    ["any", "tool"],
-    ["any", "function"],
-    ["the", "tools"],
-    ["the", "functions"],
-    ["one", "of"],
-    ["an", "action"],
+/// What calls are for in general: `to call a tool`. Other conditions are of a step of the work: `If you want to start it`.
+const CALL: [&str; 8] = ["call", "use", "invoke", "execute", "run", "make", "calling", "using"];
+const ANY: [&[&str]; 10] = [
+    &["a", "tool"],
+    &["a", "function"],
+    &["any", "tool"],
+    &["any", "function"],
+    &["tools"],
+    &["functions"],
+    &["the", "tools"],
+    &["the", "functions"],
+    &["one", "of", "the", "tools"],
+    &["one", "of", "the", "functions"],
 ];
 
 /// The sentence tells how calls are to be written in general, or what was written instead of one.
@@ -86,9 +97,11 @@ fn words(clause: &str) -> Vec<&str> {
 
 /// The clause tells whoever reads it to do something.
 fn orders(clause: &[&str]) -> bool {
-    let first = clause.iter().find(|word| !BEFORE_ORDERS.contains(word));
+    let before = |word: &&&str| BEFORE_ORDERS.contains(word) || MUST.contains(word) || **word == TO;
+    let first = clause.iter().find(|word| !before(word));
+    let must = |what: &str, modal: &str| ANSWERS.contains(&what) && MUST.contains(&modal);
     first.is_some_and(|word| ORDERS.contains(word))
-        || matches!(clause, ["you", modal, ..] | ["your", _, modal, ..] | ["your", _, _, modal, ..] if MUST.contains(modal))
+        || matches!(clause, ["your", what, modal, ..] | ["your", _, what, modal, ..] if must(what, modal))
 }
 
 /// The clause says what whoever reads it may do.
@@ -96,14 +109,15 @@ fn may(clause: &[&str]) -> bool {
     matches!(clause, ["you", can, ..] if CAN.contains(can))
 }
 
-/// The clause ends in words for how something is written: `in this JSON format`, `like this`.
+/// The clause ends in words for how calls are written: `in this JSON format`, or of answers `like this`.
 fn names_format(clause: &[&str]) -> bool {
     let [before @ .., last] = clause else { return false };
     let before = if *last == "below" { before.split_last().map_or(before, |(_, rest)| rest) } else { before };
     let format = FORMATS.contains(last)
         || *last == "below" && clause.iter().rev().nth(1).is_some_and(|word| FORMATS.contains(word));
     let this = || *last == "below" || before.iter().rev().take(BETWEEN).any(|word| THIS.contains(word));
-    format && this() || ENDS.iter().any(|end| clause.ends_with(end))
+    let answers = |word: &&str| [ANSWERS.as_slice(), &ANSWER, &TOOLS].iter().any(|words| words.contains(word));
+    format && this() || ENDS.iter().any(|end| clause.ends_with(end)) && clause.iter().any(answers)
 }
 
 /// The clause is about calls in general, and what they have to be: not about "the" ones that follow.
@@ -111,19 +125,22 @@ fn prescribes(clause: &[&str]) -> bool {
     let verb = clause.iter().position(|word| FOLLOW.contains(word));
     let subject = verb.and_then(|verb| clause.get(..verb)).unwrap_or_default();
     subject.len() <= BETWEEN + 1
-        && subject.first() != Some(&"the")
+        && !matches!(subject.first(), Some(&"the" | &"your"))
         && subject.last().is_some_and(|word| CALLS.contains(word))
 }
 
 /// The clause is a condition that whoever reads it may meet, or says what is done in general.
 fn depends(clause: &[&str]) -> bool {
-    match clause {
+    let general = match clause {
         [when, who, ..] if WHEN.contains(when) => GENERAL.contains(who),
-        ["to", "call" | "use" | "invoke" | "execute" | "run" | "make", rest @ ..] => {
-            ANY.iter().any(|any| rest.starts_with(any))
-        }
-        _ => false,
-    }
+        [to, ..] => *to == TO,
+        [] => false,
+    };
+    let calls = |words: &[&str]| {
+        let (act, rest) = words.split_first().unwrap_or((&"", &[]));
+        CALL.contains(act) && ANY.iter().any(|any| rest.starts_with(any))
+    };
+    general && (1..clause.len()).any(|i| clause.get(i..).is_some_and(calls))
 }
 
 /// Somebody else wrote something instead of calling: that is reported.
@@ -131,7 +148,11 @@ fn tells_instead(clauses: &[Vec<&str>]) -> bool {
     let called = |word: &str| matches!(word, "calling" | "executing" | "invoking" | "running" | "using" | "making");
     let instead =
         |clause: &Vec<&str>| clause.windows(3).any(|words| matches!(words, ["instead", "of", act] if called(act)));
-    let by_model = |clause: &Vec<&str>| clause.iter().any(|word| MODELS.contains(word) || *word == "it");
+    let by_model = |clause: &Vec<&str>| {
+        clause
+            .windows(2)
+            .any(|words| matches!(words, [who, act] if (MODELS.contains(who) || *who == "it") && ACTS.contains(act)))
+    };
     clauses.iter().any(instead) && clauses.iter().any(by_model)
 }
 
