@@ -220,8 +220,9 @@ impl Examples {
         let (bytes, end) = (cx.bytes(), from + before.len());
         let line_break = self.line_break.find_last(bytes, from, end, |text| memchr::memrchr(b'\n', text));
         let line = line_break.map_or(0, |i| i + 1 - from);
+        let last = self.last.and_then(|last| last.checked_sub(from));
         let Some(label) = before.trim_end_matches(['*', '_', ' ']).strip_suffix([':', '：']) else {
-            return before.get(line..).is_some_and(announces_example) || is_under_examples(before);
+            return before.get(line..).is_some_and(announces_example) || is_under_examples(before, last);
         };
         // Two of them begin a literal block of reStructuredText.
         let label = label.strip_suffix(':').unwrap_or(label);
@@ -249,7 +250,7 @@ impl Examples {
         if says && announces(cx.part(&whole)) {
             return true;
         }
-        is_item_of_examples(label, self.last.and_then(|last| last.checked_sub(from)))
+        is_item_of_examples(label, last)
     }
 }
 
@@ -476,7 +477,7 @@ fn indent(line: &str) -> usize {
 const STOP: &str = "。";
 
 /// Where the last sentence of the `line` begins, behind another.
-pub(in crate::engine) fn last_sentence(line: &str) -> Option<usize> {
+fn last_sentence(line: &str) -> Option<usize> {
     let ends = memchr::memrchr3_iter(b'.', b'!', b'?', line.as_bytes());
     let parted = ends.map(|i| i + 1).find(|end| line.as_bytes().get(*end) == Some(&b' ')).map(|end| end + 1);
     // By its first byte, as most lines have none: that is looked for at the processor's full width.
@@ -494,7 +495,7 @@ pub(in crate::engine) fn says_example(sentence: &str, goes_on: bool) -> bool {
 }
 
 /// As [`says_example`], of a whole sentence, and whoever writes it does nothing with the example.
-pub(in crate::engine) fn announces(sentence: &str) -> bool {
+fn announces(sentence: &str) -> bool {
     said(sentence, false, |sentence, word| !only_mentions(sentence, word.start, word.end))
 }
 

@@ -1,5 +1,6 @@
 //! Headings, and items of lists, that announce examples: by themselves, or by what they stand under.
-use super::example::{COMMENTS, HEADINGS, announces, last_sentence, says_example};
+use super::example::{COMMENTS, HEADINGS, says_example};
+use super::mentioned::is_own;
 use crate::engine::prose::runaway::is_one_of;
 use crate::engine::reader::blank;
 
@@ -31,6 +32,9 @@ const REPORTS: [&str; 19] = [
     "expected response",
     "actual response",
 ];
+
+/// What may stand before the label of a list of examples.
+const HERE: [&str; 4] = ["Here are ", "here are ", "Here is ", "Below are "];
 
 /// A heading has no longer words before its title.
 const LONGEST_LABEL: usize = 64;
@@ -94,14 +98,22 @@ fn level(line: &str) -> Option<usize> {
     bold(line).map(|_| BOLD)
 }
 
-/// The `text` ends in a heading that stands under one that announces examples.
-pub(in crate::engine) fn is_under_examples(text: &str) -> bool {
+/// The `text` ends in a heading that stands under one that announces examples: right under it, or behind the `last` example. Behind
+/// words it may be a step, and a section with a number is one of a plan.
+pub(in crate::engine) fn is_under_examples(text: &str, last: Option<usize>) -> bool {
     let mut lines = text.rsplit('\n');
-    let Some(mut lowest) = lines.next().and_then(level) else { return false };
+    let Some(line) = lines.next() else { return false };
+    let Some(mut lowest) = level(line) else { return false };
+    let (mut start, mut alone) = (text.len() - line.len(), true);
     for line in lines {
-        let Some(above) = level(line).filter(|above| *above < lowest) else { continue };
+        start = start.saturating_sub(line.len() + 1);
+        let Some(above) = level(line).filter(|above| *above < lowest) else {
+            alone &= line.trim_ascii().is_empty();
+            continue;
+        };
         if announces_example(line) {
-            return true;
+            let numbered = line.trim_start_matches(['#', '*', ' ']).starts_with(|c: char| c.is_ascii_digit());
+            return !numbered && (alone || last.is_some_and(|last| last > start));
         }
         lowest = above;
     }
@@ -122,7 +134,8 @@ fn item(line: &str) -> Option<usize> {
 /// below which the `last` example stands.
 pub(in crate::engine) fn is_item_of_examples(text: &str, last: Option<usize>) -> bool {
     let (mut rest, line) = text.rsplit_once('\n').unwrap_or(("", text));
-    let Some(number) = item(line) else { return false };
+    // Whoever writes what they do next calls.
+    let Some(number) = item(line).filter(|_| !is_own(line)) else { return false };
     let above = rest.trim_ascii_end();
     if number <= 1 && above.rsplit('\n').next().is_some_and(announces_list) {
         return true;
@@ -137,11 +150,11 @@ pub(in crate::engine) fn is_item_of_examples(text: &str, last: Option<usize>) ->
     false
 }
 
-/// The `line` announces examples: a sentence that ends in a colon, or a heading.
+/// The `line` announces examples: a heading, or a label that says nothing else. A sentence about examples heads the steps that are done.
 fn announces_list(line: &str) -> bool {
-    let Some(label) = line.trim_end_matches(['*', '_', ' ']).strip_suffix([':', '：']) else {
-        return announces_example(line);
-    };
-    let sentence = last_sentence(label).and_then(|start| label.get(start..)).unwrap_or(label);
-    announces(sentence)
+    let line = line.trim_matches(blank);
+    let label = line.trim_end_matches(['*', '_']).strip_suffix([':', '：']).unwrap_or(line);
+    // The title of one that goes on to a list is a sentence.
+    !label.contains([':', '：'])
+        && announces_example(HERE.iter().find_map(|here| line.strip_prefix(here)).unwrap_or(line))
 }

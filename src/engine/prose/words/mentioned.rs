@@ -13,6 +13,11 @@ const BESIDE: [&str; 24] = [
     "first", "next", "then", "so", "ok", "okay", "also", "just", "again", "quickly",
 ];
 
+/// The `line` has a word of the first person.
+pub(in crate::engine) fn is_own(line: &str) -> bool {
+    words(&in_small_letters(line)).iter().any(|word| FIRST_PERSON.contains(word))
+}
+
 /// What is done with files: an example is one of them.
 const ACTS: [&str; 46] = [
     "read", "re-read", "reread", "open", "check", "recheck", "view", "look", "inspect", "examine", "review", "see",
