@@ -3,6 +3,7 @@
 use super::program::defines;
 use crate::char_class::IDENTIFIER;
 use crate::engine::prose::words::example::has_blank_line;
+use crate::engine::prose::words::mentioned::is_own;
 use crate::engine::reader::{floor, invisible};
 use crate::engine::{Look, Reader};
 use aho_corasick::{AhoCorasick, Match, packed};
@@ -145,9 +146,9 @@ enum Listing {
     Here(Range<usize>),
     /// It ends with a line that begins with the word at this place.
     Php(Range<usize>),
-    /// It ends with the same quotes. Some are written where a fence is meant: those show nothing. One that is `given` to a variable or
-    /// a function is no fence.
-    Quotes { quotes: &'static str, shows: bool, given: bool },
+    /// It ends with the same quotes. Some are written where a fence is meant: those show nothing. One that is `given` to something
+    /// is no fence.
+    Quotes { quotes: &'static str, shows: bool, given: Given },
     /// It ends with this.
     Until { closer: &'static str, given: bool },
     /// An edit that shows what is there and what is to be there: it ends with a line of the signs for that.
@@ -156,6 +157,17 @@ enum Listing {
     Block(&'static str),
     /// It goes on as long as its lines begin as those of a patch do, behind so many blanks.
     Patch(usize),
+}
+
+/// What a string of several lines is given to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Given {
+    Nothing,
+    /// A variable or a function.
+    Value,
+    /// Whoever reads or calls a program: it documents a function whose text has this margin, is returned or joined to another. Sentences
+    /// have such quotes in them as well.
+    Text(usize),
 }
 
 impl Listings {
@@ -186,7 +198,13 @@ impl Listings {
         let shows = self.show(cx, at);
         match &self.open {
             Some(Listing::Here(word)) if !is_command(cx, word.end) => Look::No,
-            Some(Listing::Quotes { given: true, .. } | Listing::Until { given: true, .. }) => {
+            // No line of a text that documents something begins further out.
+            Some(Listing::Quotes { given: Given::Text(margin), .. })
+                if cx.at_line_start(at) && cx.line_before(at, LINE).len() < *margin =>
+            {
+                Look::No
+            }
+            Some(Listing::Quotes { given: Given::Value | Given::Text(_), .. } | Listing::Until { given: true, .. }) => {
                 let closes = self.closes(cx, at, NEAR);
                 // As the whole answer, the quotes are one more way to write a fence.
                 match self.ends {
@@ -213,6 +231,10 @@ impl Listings {
                 }
                 Some(Listing::Quotes { shows, .. }) => return Look::when(*shows),
                 None => return Look::No,
+                // Whoever repairs a template says what they do next.
+                Some(Listing::Block(_)) if cx.before(at, LINE).trim_end().rsplit('\n').next().is_some_and(is_own) => {
+                    return Look::No;
+                }
                 Some(_) => {}
             }
             let far = if matches!(self.open, Some(Listing::Edit | Listing::Block(_))) { NEAR } else { FAR };
@@ -226,7 +248,7 @@ impl Listings {
     /// What is open is closed so `near` behind `at`, or begins so that it shows what stands there wherever it is.
     fn closes(&mut self, cx: &Reader<'_>, at: usize, near: usize) -> Look<()> {
         let Some(listing) = &self.open else { return Look::No };
-        let ends = |end: usize| Look::when(end > at && end <= at + near);
+        let ends = |end: usize| Look::when(end > at && end <= at + near && !listing.is_spoken_of(cx, at, end));
         if let Some(end) = self.ends {
             return ends(end);
         }
@@ -293,6 +315,21 @@ impl Listing {
         (quoted || loud) && is_command(cx, word.end) && !line.trim_ascii_end().ends_with(['.', '!', '?', ':', ','])
     }
 
+    /// What ends it at `end`, behind the call at `at`, stands in a sentence that speaks of it: a template or a program has its own line
+    /// for it, or the end of one.
+    fn is_spoken_of(&self, cx: &Reader<'_>, at: usize, end: usize) -> bool {
+        let before = cx.line_before(end.saturating_sub(self.closer()), LINE);
+        match self {
+            Self::Block(_) => !before.trim_start().starts_with(TAG),
+            // What stands in the line of the call may be the call.
+            Self::Quotes { given: Given::Text(_), .. } => {
+                let below = at + before.len() + self.closer() < end;
+                below && !before.trim_ascii().is_empty() && before.ends_with([' ', '\t'])
+            }
+            _ => false,
+        }
+    }
+
     /// Where it ends, if that is in `from..to`.
     fn end(&self, cx: &Reader<'_>, from: usize, to: usize) -> Option<usize> {
         let text = cx.slice(from, to);
@@ -336,9 +373,14 @@ impl Listing {
     }
 }
 
+/// How many blanks the text begins with.
+fn indent(text: &str) -> usize {
+    text.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+}
+
 /// The `line` is none of a patch with that `margin`, or its last one: so much of it is the patch's.
 fn patch_ends(line: &str, margin: usize) -> Option<usize> {
-    let blanks = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let blanks = indent(line);
     let (indent, inner) = line.split_at_checked(margin.min(blanks))?;
     if inner.starts_with(PATCH_ENDS) {
         return Some(indent.len() + PATCH_ENDS.len());
@@ -381,7 +423,15 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize,
             }),
             quotes @ (DOUBLE | SINGLE) => {
                 let whole = behind.len() > line.len();
-                let given = is_given(before) || documents(cx, at, before, line);
+                let given = if is_value(before) {
+                    Given::Value
+                } else if documents(cx, at, before, line) {
+                    Given::Text(indent(before))
+                } else if is_given(before) {
+                    Given::Text(0)
+                } else {
+                    Given::Nothing
+                };
                 begins_string(before, line, whole).map(|shows| (end, Listing::Quotes { quotes, shows, given }))
             }
             opener if ENDS.iter().any(|(known, ..)| *known == opener) => {
@@ -396,9 +446,12 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize,
                 let name = line.trim_start_matches(['-', ' ']);
                 let is = |word: &str| name.strip_prefix(word).is_some_and(|rest| rest.starts_with(' '));
                 let block = BLOCKS.iter().find(|(word, _)| is(word) || *word == "raw" && name.starts_with(word));
-                // One that is set to a value has no block.
-                let opens = before.trim_ascii().is_empty() && name.contains("%}") && !(is("set") && name.contains('='));
-                block.filter(|_| opens).map(|(_, ends)| (end, Listing::Block(ends)))
+                let (tag, rest) = name.split_once("%}")?;
+                // One that is set to a value has no block. Words behind a tag speak of it, and one that ends in its line shows no other.
+                let opens = before.trim_ascii().is_empty() && !(is("set") && tag.contains('='));
+                let alone = rest.trim_ascii().is_empty() || rest.trim_ascii_start().starts_with(['{', '<']);
+                let block = block.filter(|(_, ends)| opens && alone && !rest.contains(ends));
+                block.map(|(_, ends)| (end, Listing::Block(ends)))
             }
             SEARCH => before.trim_ascii().is_empty().then_some((end, Listing::Edit)),
             // The first line of a patch begins no later than it does, blanks aside.
@@ -492,16 +545,18 @@ fn documents(cx: &Reader<'_>, at: usize, before: &str, line: &str) -> bool {
 
 /// What stands `before` a string in its line gives it to a variable or a function of a program, or to the caller of one.
 fn is_given(before: &str) -> bool {
-    let returned = || RETURNS.iter().any(|word| before.trim_end_matches(PREFIXES).trim_ascii() == *word);
+    let text = before.trim_end_matches(PREFIXES).trim_ascii();
+    let returned = RETURNS.contains(&text);
     let directed = || before.split_ascii_whitespace().next().is_some_and(|word| DIRECTIVES.contains(&word));
-    if returned() || directed() && before.split_ascii_whitespace().count() <= 2 {
-        return true;
-    }
+    let joined = || text.strip_suffix('+').is_some_and(|text| !text.is_empty());
+    returned || directed() && before.split_ascii_whitespace().count() <= 2 || joined() || is_value(before)
+}
+
+/// What stands `before` a string in its line gives it to a variable or a function.
+fn is_value(before: &str) -> bool {
     let before = before.trim_end_matches(PREFIXES).trim_ascii_end();
     let name = |text: &str| text.trim_ascii_end().ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '!'));
-    let joined = || before.strip_suffix('+').is_some_and(|text| !text.trim_ascii().is_empty());
-    joined()
-        || before.strip_suffix('=').is_some_and(|to| name(to.trim_end_matches([':', '+'])))
+    before.strip_suffix('=').is_some_and(|to| name(to.trim_end_matches([':', '+'])))
         || before.strip_suffix('(').is_some_and(name)
 }
 
