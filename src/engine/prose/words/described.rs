@@ -23,45 +23,31 @@ const TYPES: [&[(&str, Expected)]; 2] = [
     ],
 ];
 
-/// Last words of keys whose value may be called as a type is: what is looked for, or tells one kind from another.
-const LABELS: [&str; 24] = [
-    "query",
-    "q",
-    "pattern",
-    "text",
-    "keyword",
-    "term",
-    "search",
-    "word",
-    "topic",
-    "prompt",
-    "type",
-    "kind",
-    "label",
-    "tag",
-    "category",
-    "format",
-    "class",
-    "symbol",
-    "identifier",
-    "module",
-    "package",
-    "library",
-    "concept",
-    "name",
+/// Last words of keys of what no type is called like. Anything else may be a word that is looked for, or what is converted to.
+const PLACES: [&str; 13] = [
+    "path",
+    "filepath",
+    "filename",
+    "file",
+    "url",
+    "command",
+    "city",
+    "location",
+    "date",
+    "directory",
+    "email",
+    "id",
+    "sql",
 ];
 
-/// All of the `arguments` are names of types, of those that their parameters have if the `tool` tells, and a single one is none that may
-/// be called so.
+/// All of the `arguments` are names of types, of those that their parameters have if the `tool` tells. Several do where it tells the types
+/// of all, or one of them is so where it can be nothing else.
 pub(in crate::engine) fn describes(cx: &Reader<'_>, tool: Option<&Tool>, arguments: &Found) -> bool {
     let members = |members: &[(&str, &str)]| {
         let spelt = |types: &[(&str, Expected)]| members.iter().all(|(key, value)| is_type(types, tool, key, value));
-        TYPES.iter().any(|types| spelt(types))
-            && match members {
-                [] => false,
-                [(key, _)] => !is_label(key),
-                _ => true,
-            }
+        let declared = || tool.is_some_and(|tool| members.iter().all(|(key, _)| !tool.expected(key).is_any()));
+        let place = || members.iter().any(|(key, _)| is_place(key));
+        TYPES.iter().any(|types| spelt(types)) && (place() || members.len() > 1 && declared())
     };
     match arguments {
         Found::Json(piece) if piece.len() <= LONGEST => {
@@ -91,18 +77,9 @@ fn is_type(types: &[(&str, Expected)], tool: Option<&Tool>, key: &str, value: &s
     })
 }
 
-/// The last word of the `key` says that its value may be any word. What a kind or a class is called is one as well.
-fn is_label(key: &str) -> bool {
-    let word = |key: &str| {
-        let begins = key.rfind(|c: char| matches!(c, '_' | '-') || c.is_uppercase());
-        let (rest, word) = key.split_at_checked(begins.unwrap_or(0)).unwrap_or_default();
-        let word = word.trim_start_matches(['_', '-']).to_ascii_lowercase();
-        (rest.len(), word.strip_suffix('s').filter(|word| LABELS.contains(word)).map_or(word.clone(), str::to_owned))
-    };
-    match word(key) {
-        (rest, last) if last == "name" && rest > 0 => {
-            key.get(..rest).is_some_and(|rest| LABELS.contains(&word(rest).1.as_str()))
-        }
-        (_, last) => LABELS.contains(&last.as_str()),
-    }
+/// The last word of the `key` says that no type is meant.
+fn is_place(key: &str) -> bool {
+    let begins = key.rfind(|c: char| matches!(c, '_' | '-') || c.is_uppercase()).unwrap_or(0);
+    let word = key.get(begins..).unwrap_or_default().trim_start_matches(['_', '-']).to_ascii_lowercase();
+    PLACES.contains(&word.as_str())
 }
