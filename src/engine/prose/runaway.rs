@@ -155,7 +155,8 @@ const MOST_LINES: usize = 16;
 
 /// Gemma's bare sides are names of tables and files as well, in lists. The `turn` of one holds words, between the label that begins it
 /// and the one that ends it: any words right behind the call that ends at `called`. Elsewhere they must be more than a name, and no list
-/// of names that a line with a colon, or the text, begins with stands above it.
+/// of names that a line with a colon, or the text, begins with stands above it. Where nothing is called, a line that ends as no sentence
+/// does begins one as well.
 fn is_turn(cx: &Reader<'_>, called: Option<usize>, user: usize, turn: &str) -> bool {
     let said = turn.trim_ascii().rsplit_once('\n').map_or("", |(said, _)| said);
     // What is said may begin right behind the label.
@@ -168,7 +169,9 @@ fn is_turn(cx: &Reader<'_>, called: Option<usize>, user: usize, turn: &str) -> b
     let mut above = cx.slice(called.unwrap_or(0).max(begins), user).lines().rev().take(MOST_LINES).map(str::trim_ascii);
     let mut listed = || {
         let heading = above.find(|line| !is_name(line));
-        heading.map_or(called.is_none(), |line| line.ends_with([':', '：']))
+        let names =
+            |line: &str| line.ends_with([':', '：']) || called.is_none() && line.ends_with(char::is_alphanumeric);
+        heading.map_or(called.is_none(), names)
     };
     lines.any(|line| !is_name(line)) && !listed()
 }
