@@ -50,8 +50,9 @@ fn is_python_call(cx: &Reader<'_>, at: usize) -> bool {
 
 /// The line above that of `at` is a statement of a program, or a block of one stands there; calls, comments and blank lines may stand
 /// between. A list of calls is none of a program's statements: it is one only right below another. Below a blank line, values that a
-/// sentence above them announces are settings. What was called ends at `begun`, and is no statement.
-fn behind_statement(cx: &Reader<'_>, begun: usize, at: usize) -> bool {
+/// sentence above them announces are settings. What was called ends at `begun`, and is no statement. A `script` of JavaScript's has other
+/// statements as well.
+fn behind_statement(cx: &Reader<'_>, begun: usize, at: usize, script: bool) -> bool {
     let mut rest = cx.before(at, LINE).strip_suffix('\n').unwrap_or_default();
     let list = cx.bytes().get(at) == Some(&b'[');
     let (mut block, mut parted, mut assigned, mut end) = (false, false, false, at.saturating_sub(1));
@@ -62,10 +63,14 @@ fn behind_statement(cx: &Reader<'_>, begun: usize, at: usize) -> bool {
             block = true;
         } else if is_assignment(line) && parted {
             assigned = true;
-        } else if is_statement(line) || block && opens_block(line) || !(parted || list) && calls_other(cx, line) {
+        } else if is_statement(line)
+            || script && in_javascript(line)
+            || block && opens_block(line)
+            || !(parted || list) && logs(cx, line)
+        {
             return true;
         } else if closes(line) {
-            return !list && ends_statement(cx, begun, end);
+            return !list && ends_statement(cx, begun, end, script);
         } else if !(line.is_empty() || is_comment(line) || is_call_line(line)) {
             return false;
         }
@@ -80,8 +85,8 @@ fn behind_statement(cx: &Reader<'_>, begun: usize, at: usize) -> bool {
 }
 
 /// What stands indented at `at` follows a statement of a program that does not begin in the text: it stands in the line above, but for
-/// comments, calls and blank lines.
-fn beside_statement(cx: &Reader<'_>, begun: usize, at: usize, indented: &[u8]) -> bool {
+/// comments, calls and blank lines. As in [`behind_statement`], it may be one of a `script`.
+fn beside_statement(cx: &Reader<'_>, begun: usize, at: usize, indented: &[u8], script: bool) -> bool {
     let line_begins = at - indented.len();
     let mut end = line_begins;
     let depth = |line: &str| line.len() - line.trim_ascii_start().len();
@@ -97,8 +102,8 @@ fn beside_statement(cx: &Reader<'_>, begun: usize, at: usize, indented: &[u8]) -
         } else if deeper {
             return indent == indented.len() && begins_block(line);
         } else if closes(line) {
-            return ends_statement(cx, begun, ends);
-        } else if is_statement(line) || takes(line) {
+            return ends_statement(cx, begun, ends, script);
+        } else if is_statement(line) || script && in_javascript(line) || takes(line) {
             return indent > 0 || !(parted && is_assignment(line));
         } else if !is_call_line(line) {
             return false;
@@ -132,14 +137,14 @@ fn closes(line: &str) -> bool {
 /// A line closes no more than so many brackets.
 const MOST_CLOSED: usize = 4;
 
-/// The brackets in which the line ends that `end`s there close a statement of a program: a value that is assigned, or a call that is none
-/// of a tool's. Where it does not begin in the text, a semicolon says that it is one.
-fn ends_statement(cx: &Reader<'_>, begun: usize, end: usize) -> bool {
+/// The brackets in which the line ends that `end`s there close a statement of a program: a value that is assigned, or a call that no model
+/// makes. Where it does not begin in the text, a semicolon says that it is one of a `script`.
+fn ends_statement(cx: &Reader<'_>, begun: usize, end: usize, script: bool) -> bool {
     let text = cx.slice(floor(cx.text, end.saturating_sub(LINE)).max(begun), end).trim_ascii_end();
     let semicolon = text.ends_with(';');
     let Some(open) = text.trim_end_matches(';').as_bytes().split_last().and_then(|(_, inner)| open_bracket(inner))
     else {
-        return semicolon && begun == 0;
+        return script && semicolon && begun == 0;
     };
     let (before, behind) = text.split_at_checked(open).unwrap_or_default();
     let line = before.rsplit('\n').next().unwrap_or_default().trim_ascii_start();
@@ -148,7 +153,7 @@ fn ends_statement(cx: &Reader<'_>, begun: usize, end: usize) -> bool {
         return true;
     }
     let name = line.strip_prefix("await ").unwrap_or(line);
-    called && name.contains('.') && is_name(name) && !cx.offered(name)
+    called && is_own(cx, name)
 }
 
 /// `line` opens a block of a Python program, whose lines are indented: a sentence would begin with a capital letter.
@@ -176,18 +181,27 @@ pub(in crate::engine) fn defines(line: &str) -> bool {
 }
 
 /// `line` is a call as Python writes it, whole.
-fn is_call_line(line: &str) -> bool {
+pub(in crate::engine) fn is_call_line(line: &str) -> bool {
     let line = line.strip_suffix(';').unwrap_or(line);
     let name = line.bytes().take_while(|byte| char_class::QUALIFIED_NAME.has_ascii(*byte)).count();
     name > 0 && line.as_bytes().get(name) == Some(&b'(') && line.ends_with(')')
 }
 
-/// `line` calls what something has that is no tool, with a value that has no name: `log.info("Starting")`. With names it may be a call
-/// that was meant for one.
-fn calls_other(cx: &Reader<'_>, line: &str) -> bool {
+/// What programs have that no model calls a tool of: they write what they do to it, or are of it themselves.
+const OWN: [&str; 6] = ["log", "logger", "logging", "console", "self", "this"];
+
+/// `name` is of what only programs have: `self.log.info`. What anything else has may be a tool that nobody offered, and the calls below
+/// one are calls.
+fn is_own(cx: &Reader<'_>, name: &str) -> bool {
+    let mut objects = name.rsplit('.').skip(1);
+    objects.any(|object| OWN.contains(&object)) && is_name(name) && !cx.offered(name)
+}
+
+/// `line` calls what only programs have, with a value that has no name: `log.info("Starting")`.
+fn logs(cx: &Reader<'_>, line: &str) -> bool {
     let line = line.strip_suffix(';').unwrap_or(line);
     let Some((name, arguments)) = line.strip_suffix(')').and_then(|line| line.split_once('(')) else { return false };
-    !arguments.is_empty() && !arguments.contains('=') && name.contains('.') && is_name(name) && !cx.offered(name)
+    !arguments.is_empty() && !arguments.contains('=') && is_own(cx, name)
 }
 
 /// `name` is one of Python's, of a module or what it has as well.
@@ -197,10 +211,10 @@ fn is_name(name: &str) -> bool {
 }
 
 /// `line` is a statement of a Python program.
-fn is_statement(line: &str) -> bool {
+pub(in crate::engine) fn is_statement(line: &str) -> bool {
     let names = |list: &str| list.split(',').all(|each| is_name(each.split(" as ").next().unwrap_or_default().trim()));
     if let Some(list) = line.strip_prefix("import ") {
-        return names(list) || [" from \"", " from '"].iter().any(|from| list.contains(from));
+        return names(list);
     }
     if let Some((module, list)) = line.strip_prefix("from ").and_then(|rest| rest.split_once(" import ")) {
         let module = module.trim_start_matches('.');
@@ -209,11 +223,16 @@ fn is_statement(line: &str) -> bool {
     if line.starts_with("print(") && line.ends_with(')') {
         return true;
     }
-    is_assignment(line) || declares(line)
+    is_assignment(line)
 }
 
-/// `line` is a statement of JavaScript's that declares a name.
-fn declares(line: &str) -> bool {
+/// `line` is a statement of JavaScript's that declares a name, or one that imports what a file has: names, and no words.
+fn in_javascript(line: &str) -> bool {
+    if let Some((list, file)) = line.strip_prefix("import ").and_then(|rest| rest.split_once(" from ")) {
+        let one = list.ends_with('}') || list.starts_with("* as ") || is_name(list);
+        return one && file.starts_with(['"', '\'']) && file.trim_end_matches(';').ends_with(['"', '\'']);
+    }
+
     let declared = ["const ", "let ", "var "].iter().any(|word| line.starts_with(word));
     declared && line.contains(" = ") && line.ends_with(';')
 }
@@ -253,13 +272,33 @@ fn is_value(value: &str) -> bool {
 /// indented, and the line that is less so opens one, or it follows a statement. What was called ends at `begun`.
 pub(in crate::engine) fn in_program(cx: &Reader<'_>, begun: usize, at: usize, indented: &[u8]) -> bool {
     if indented.is_empty() {
-        return is_python_call(cx, at) && (behind_statement(cx, begun, at) || opens_braces(line_above(cx, at)));
+        return is_python_call(cx, at) && (behind_statement(cx, begun, at, false) || opens_braces(line_above(cx, at)));
     }
     let opener = outer_line(cx, at, indented, |line| !line.starts_with('#'));
     let opens =
         |line: &str| begins_block(line) || line.starts_with(FRAME) || opens_braces(line) && is_python_call(cx, at);
     opener.is_some_and(|line| opens(behind_token(line.trim_matches(blank))))
-        || indented.trim_ascii().is_empty() && is_python_call(cx, at) && beside_statement(cx, begun, at, indented)
+        || indented.trim_ascii().is_empty()
+            && is_python_call(cx, at)
+            && beside_statement(cx, begun, at, indented, false)
+}
+
+/// As [`in_program`], where only a statement of JavaScript's tells of a program: a call that names its argument is none of that.
+pub(in crate::engine) fn in_script(cx: &Reader<'_>, begun: usize, at: usize, indented: &[u8]) -> Look<()> {
+    let shown = match indented {
+        [] => is_python_call(cx, at) && behind_statement(cx, begun, at, true),
+        blank if !blank.trim_ascii().is_empty() => false,
+        _ => is_python_call(cx, at) && beside_statement(cx, begun, at, indented, true),
+    };
+    if !shown {
+        return Look::No;
+    }
+    let text = cx.ahead(at, NEAR_MARKER);
+    let Some((_, arguments)) = text.split_once('(') else { return Look::No };
+    let name = arguments.trim_ascii_start().trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let sign = name.trim_ascii_start();
+    let more = at + text.len() == cx.text.len() && cx.may_go_on(text.len(), NEAR_MARKER);
+    if sign.is_empty() && more { Look::More } else { Look::when(!sign.starts_with('=')) }
 }
 
 /// The last line that `says` something above that of `at` and is less indented, which begins with what is `indented`.

@@ -6,7 +6,7 @@ use super::block_quote::is_quote;
 use super::echoed::Echoed;
 use super::element::{Element, opened_by};
 use super::fragment::in_fragment;
-use super::program::{in_block_scalar, in_program};
+use super::program::{in_block_scalar, in_program, in_script};
 use super::within::{Within, behind_inline_element};
 use crate::engine::body::OWN_ROLES;
 use crate::engine::look::seen;
@@ -88,7 +88,8 @@ impl Engine {
         let line = self.around.before.line(cx, at).unwrap_or_default();
         // An object is no line of one.
         let begun = self.text_begins();
-        let program = |line| cx.bytes().get(at) != Some(&b'{') && in_program(cx, begun, at, line);
+        let object = cx.bytes().get(at) == Some(&b'{');
+        let program = |line| !object && in_program(cx, begun, at, line);
         let quoted = is_quote(cx.slice(at - line.len(), at))
             || behind_inline_element(cx.slice(at - line.len(), at))
             || self.behind_quoted(cx, at)
@@ -105,8 +106,9 @@ impl Engine {
         if quoted {
             return Look::Is(());
         }
+        let script = if object { Look::No } else { in_script(cx, begun, at, line) };
         let called = self.last_call_ends();
-        let quoted = self.is_listed(cx, at).or(|| self.around.before.literal(cx, called, at));
+        let quoted = script.or(|| self.is_listed(cx, at)).or(|| self.around.before.literal(cx, called, at));
         quoted.or(|| self.in_inline_element(cx, at)).or(|| self.is_told_in_element(cx, at))
     }
 
