@@ -1,12 +1,16 @@
 //! What the line right above a call without markers says of it: a log, a session in a terminal, the body of a command or a template
 //! shows it.
+use super::program::{is_call_line, is_statement};
 use crate::char_class;
 use crate::engine::Reader;
-use crate::engine::prose::words::coded::is_logged;
+use crate::engine::prose::words::coded::{has_level, is_logged, is_said};
 use crate::engine::reader::{blank, floor};
 
 /// A longer line says nothing.
 const LONGEST: usize = 512;
+
+/// The first line of a session is no longer.
+const FIRST: usize = 128;
 
 /// A prompt is no longer, up to its sign.
 const LONGEST_PROMPT: usize = 64;
@@ -30,11 +34,20 @@ pub(in crate::engine) fn is_shown_by_line(cx: &Reader<'_>, begun: usize, at: usi
         b'}' if is_placeholder(line) => return true,
         _ => {}
     }
-    behind_prompt(line).is_some() || is_log(line)
+    behind_prompt(line).is_some_and(|command| in_session(cx, at, line, command)) || is_log(line)
 }
 
-/// The `line` is one of a log, which no model writes to say what it does: it begins with the time, or with how important it is and who
-/// writes it (`INFO:agent:calling`).
+/// A terminal shows the `line` above that of `at`, a `command` behind a prompt: a session begins the text. Below other words the line is
+/// what is announced, and so is a command in tags. A prompt's signs begin headings and sentences as well.
+fn in_session(cx: &Reader<'_>, at: usize, line: &str, command: &str) -> bool {
+    let first = cx.ahead(cx.skip_space(0), FIRST).lines().next().unwrap_or_default().trim_matches(blank);
+    let python = !line.starts_with(">>>") || is_call_line(command) || is_statement(command);
+    let told = line.ends_with([':', '：']) || is_said(line);
+    python && !told && cx.bytes().get(at) != Some(&b'<') && behind_prompt(first).is_some()
+}
+
+/// The `line` is one of a log, which no model writes to say what it does: it begins with the time and how important it is, or with that
+/// and who writes it (`INFO:agent:calling`). A time alone begins what models say as well, where their messages have one.
 fn is_log(line: &str) -> bool {
     let timed = line.trim_start_matches('[').starts_with(|c: char| c.is_ascii_digit());
     let named = || {
@@ -42,7 +55,7 @@ fn is_log(line: &str) -> bool {
         let (_, name, rest) = (parts.next(), parts.next().unwrap_or_default(), parts.next());
         rest.is_some() && !name.is_empty() && name.bytes().all(|byte| char_class::QUALIFIED_NAME.has_ascii(byte))
     };
-    (timed || named()) && is_logged(line)
+    (timed || named()) && is_logged(line) && has_level(line) && !is_said(line)
 }
 
 /// What stands in the `line` behind the prompt of a shell, or of Python's: a command, and no price.

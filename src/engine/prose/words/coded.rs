@@ -19,7 +19,10 @@ const COMMENTS: [(&str, &str); 3] = [("//", "\n"), ("/*", "*/"), ("<!--", "-->")
 const DECLARES: [&str; 8] = ["const", "let", "var", "val", "final", "static", "pub", "export"];
 
 /// How important a line of a log is.
-const LEVELS: [&str; 8] = ["DEBUG", "INFO", "WARN", "WARNING", "ERROR", "TRACE", "NOTICE", "FATAL"];
+const LEVELS: [&str; 8] = ["DEBUG", "TRACE", "INFO", "WARN", "WARNING", "ERROR", "NOTICE", "FATAL"];
+
+/// So many of the first are for who mends a program: nobody labels a step with them.
+const TRACES: usize = 2;
 
 /// How a line of a log begins, with any digit.
 const TIMES: [&str; 4] = ["00:00:00", "0000-00-00T00:", "0000-00-00 00:", "0000/00/00 00:"];
@@ -102,12 +105,33 @@ pub(in crate::engine) fn is_member(text: &str) -> bool {
 /// `text` begins as the line of a log: with the time, or with what says how important it is.
 pub(in crate::engine) fn is_logged(text: &str) -> bool {
     let text = text.trim_start_matches('[');
-    let level = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     let digits = |text: &str, pattern: &str| {
         let alike = |(byte, sign): (u8, u8)| if sign == b'0' { byte.is_ascii_digit() } else { byte == sign };
         text.len() >= pattern.len() && text.bytes().zip(pattern.bytes()).all(alike)
     };
-    LEVELS.contains(&level) || TIMES.iter().any(|pattern| digits(text, pattern))
+    level(text).is_some() || TIMES.iter().any(|pattern| digits(text, pattern))
+}
+
+/// Which of the levels `text` begins with.
+fn level(text: &str) -> Option<usize> {
+    let word = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    LEVELS.iter().position(|level| *level == word)
+}
+
+/// `text` begins as the line of a log does that traces a program: `DEBUG: raw response`.
+pub(in crate::engine) fn is_trace(text: &str) -> bool {
+    level(text.trim_start_matches('[')).is_some_and(|level| level < TRACES)
+}
+
+/// A word of the `line` says how important it is.
+pub(in crate::engine) fn has_level(line: &str) -> bool {
+    line.split(|c: char| !c.is_ascii_alphabetic()).any(|word| LEVELS.contains(&word))
+}
+
+/// The first person speaks in the `line`, or it is a sentence that ends, or another follows: no log has either.
+pub(in crate::engine) fn is_said(line: &str) -> bool {
+    let own = |word: &str| matches!(word.split(['\'', '’']).next(), Some("I" | "Let" | "let" | "We" | "we"));
+    line.ends_with(['.', '!', '…', '。']) || line.contains(". ") || line.split(' ').any(own)
 }
 
 /// `text` is the place in a file where something was found: `src/a.py:10:`.

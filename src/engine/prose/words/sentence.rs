@@ -1,6 +1,6 @@
 //! A call that somebody writes about: the sentence, or the expression, goes on right behind it, in the same line.
 use super::clause;
-use super::coded::is_logged;
+use super::coded::{is_logged, is_said, is_trace};
 use super::described;
 use super::instructed;
 use crate::char_class;
@@ -170,10 +170,11 @@ fn is_reported(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
 /// What begins the line of a log is no longer.
 const STAMP: usize = 24;
 
-/// The call at `start`, which ends at `at`, stands between two lines of a log. One alone may be a remark.
+/// The call at `start`, which ends at `at`, stands between two lines of a log. One alone may be a remark, and models label their steps
+/// with other levels and with times.
 fn is_in_log(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
     let above = cx.before(start, BEHIND).strip_suffix('\n').and_then(|above| above.rsplit('\n').next());
-    if !above.is_some_and(is_logged) {
+    if !above.is_some_and(|above| is_trace(above) && !is_said(above)) {
         return Look::No;
     }
     let next = seen!(cx.behind_space(at, at));
