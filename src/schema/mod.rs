@@ -36,6 +36,7 @@ pub(crate) use settle::{WRAPPERS, are_settled, expected_beside, fitting, is_sett
 pub use spoken::InDialect;
 pub(crate) use text::is_null;
 pub use text::read_text;
+pub(crate) use tool::lists;
 pub use tool::{Tool, ToolSource};
 pub use toolset::{Builder, Resolution, ToolSet};
 pub use written::write_calls;

@@ -143,6 +143,11 @@ impl Tool {
         })
     }
 
+    /// `word` is one of the values that the schema lists, for whichever parameter.
+    pub(crate) fn lists(&self, word: &str) -> bool {
+        lists(&self.schema, word)
+    }
+
     /// The tool as one JSON object that [`super::ToolSet::from_values`] reads back whole.
     pub fn to_value(&self) -> Value {
         let mut map = Map::new();
@@ -165,6 +170,19 @@ impl Tool {
     /// The name at the tool's own server.
     pub fn original_name(&self) -> &str {
         self.source.original.as_deref().unwrap_or(&self.name)
+    }
+}
+
+/// `word` is one of the values that `schema` lists, at whichever place.
+pub(crate) fn lists(schema: &Value, word: &str) -> bool {
+    match schema {
+        Value::Object(map) => map.iter().any(|(key, part)| match (key.as_str(), part) {
+            ("enum", Value::Array(values)) => values.iter().any(|value| value == word),
+            ("const", value @ Value::String(_)) => value == word,
+            (_, part) => lists(part, word),
+        }),
+        Value::Array(parts) => parts.iter().any(|part| lists(part, word)),
+        _ => false,
     }
 }
 

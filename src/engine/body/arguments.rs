@@ -19,6 +19,7 @@ use crate::engine::{Look, Reader};
 use crate::json::{ScanResult, Scanner};
 use crate::schema::{Tool, fitting, read_text};
 use crate::turn::{CallStatus, Repair, RepairCode};
+use std::slice;
 
 /// The string at `at` is the name of a parameter, with a colon behind it: the brace before it is missing.
 fn unopened(cx: &Reader<'_>, head: &Head, at: usize) -> Look<()> {
@@ -518,7 +519,11 @@ fn encoded_arguments(
         // Signs behind it are what the mistake left; anything else was meant as well, and nobody knows how.
         let behind = trimmed.get(mended.consumed..).unwrap_or_default();
         let more = behind.contains(|c: char| c.is_alphanumeric() || matches!(c, '{' | '[' | '"' | '\''));
-        let status = if more || lenient::doubts(trimmed, &mended) { CallStatus::Malformed } else { CallStatus::Ok };
+        let status = if more || lenient::doubts(trimmed, &mended, tool.map_or(&[], slice::from_ref)) {
+            CallStatus::Malformed
+        } else {
+            CallStatus::Ok
+        };
         let mut repairs = vec![repaired("the arguments were broken JSON inside a string")];
         // Places in the string would mean nothing to the caller.
         repairs.extend(mended.repairs.into_iter().map(|repair| Repair { offset: None, ..repair }));

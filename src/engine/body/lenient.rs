@@ -5,6 +5,7 @@ use crate::engine::output::Output;
 use crate::engine::reader::floor;
 use crate::engine::{Look, Memo, Reader, misspelt};
 use crate::json::{self, Balance, Ending, Pairs, RepairOptions, Repaired, ScanResult, Scanner};
+use crate::schema::{Tool, ToolSet};
 use crate::turn::{Repair, RepairCode};
 
 /// So many bytes of the line behind a value are looked at.
@@ -187,7 +188,7 @@ pub(super) fn repair<'t>(cx: &Reader<'t>, start: usize, limit: usize) -> Result<
     let mut mended = mend(text, cx.policy.max_depth, &mut pairs);
     cx.memo.pairs.set(pairs);
     if let Ok(mended) = &mut mended {
-        mended.guessed = doubts(text, mended)
+        mended.guessed = doubts(text, mended, cx.tools.map_or(&[], ToolSet::tools))
             || remark::fills_value(cx, text, mended)
             || stutters(text, &mended.repairs)
             || opens_behind_break(text, &mended.repairs)
@@ -209,9 +210,9 @@ fn note_last_comma(text: &str, mended: &mut Repaired<'_>) {
     mended.added.iter_mut().filter(|added| **added >= index).for_each(|added| *added += 1);
 }
 
-/// What `text`, as it is `mended`, was meant to be is a guess, or a word in it stands for a value and is none.
-pub(super) fn doubts(text: &str, mended: &Repaired<'_>) -> bool {
-    mended.guessed || placeholder::mended(text, &mended.repairs)
+/// What `text`, as it is `mended`, was meant to be is a guess, or a word in it stands for a value and is none, for one of the `tools`.
+pub(super) fn doubts(text: &str, mended: &Repaired<'_>, tools: &[Tool]) -> bool {
+    mended.guessed || placeholder::mended(text, &mended.repairs, |word| tools.iter().any(|tool| tool.lists(word)))
 }
 
 /// What is `mended`, which begins at `start`, has its quotes escaped, so that repair took all up to the end of the text for the inside

@@ -8,18 +8,19 @@ use crate::turn::{Repair, RepairCode};
 /// No placeholder is longer, with what stands before it.
 const LONGEST: usize = 256;
 
-/// One of the `repairs` of what stands in `text` was of such a word.
-pub(super) fn mended(text: &str, repairs: &[Repair]) -> bool {
+/// One of the `repairs` of what stands in `text` was of such a word, and that is none of the values that are `listed`.
+pub(super) fn mended(text: &str, repairs: &[Repair], listed: impl Fn(&str) -> bool) -> bool {
     repairs.iter().any(|repair| match repair.code {
         RepairCode::SourceText | RepairCode::Quotes | RepairCode::Comment => {
-            repair.offset.is_some_and(|at| stands(text, at))
+            repair.offset.is_some_and(|at| stands(text, at, &listed))
         }
         _ => false,
     })
 }
 
-/// Such a word stands at `at`, behind a key and its sign, or an ellipsis in the place of members or items.
-pub(super) fn stands(text: &str, at: usize) -> bool {
+/// Such a word stands at `at`, behind a key and its sign, or an ellipsis in the place of members or items. A word that is `listed` as
+/// a value is that: the model was told it.
+pub(super) fn stands(text: &str, at: usize, listed: impl Fn(&str) -> bool) -> bool {
     let behind = text.get(at..floor(text, at + LONGEST)).unwrap_or_default();
     let ends = |byte| matches!(byte, b',' | b')' | b'}' | b']' | b'\n');
     let end = behind.bytes().position(ends).unwrap_or(behind.len());
@@ -30,7 +31,12 @@ pub(super) fn stands(text: &str, at: usize) -> bool {
     };
     let key = key.trim_ascii_end().trim_end_matches(['"', '\'']);
     let last = word.rsplit_once('.').map_or(word, |(_, last)| last);
-    is_blank(word) || names(key, last) || TYPE_NAMES.contains(&word) || is_attribute(key, word) || is_constant(word)
+    let stands = is_blank(word)
+        || names(key, last)
+        || TYPE_NAMES.contains(&word)
+        || is_attribute(key, word)
+        || is_constant(word);
+    stands && !listed(word)
 }
 
 /// What programs call things that have attributes, and attributes of them. Other words with dots in them are names of files, of
@@ -64,8 +70,14 @@ const ATTRIBUTES: [&str; 20] = [
     "description",
 ];
 
-/// `word` is an attribute of something (`user.email`), and the value of a `key` that wants no file's name.
-fn is_attribute(key: &str, word: &str) -> bool {
+/// What ends the name of a file and is no attribute.
+const FILES: [&str; 21] = [
+    "py", "js", "ts", "jsx", "tsx", "mjs", "css", "html", "md", "txt", "csv", "xml", "yml", "yaml", "toml", "sh", "rs",
+    "go", "rb", "java", "php",
+];
+
+/// `word` is an attribute of something (`user.email`), and no file's name: the `key` wants none.
+pub(super) fn is_attribute(key: &str, word: &str) -> bool {
     let Some((first, rest)) = word.split_once('.') else { return false };
     let last = rest.rsplit('.').next().unwrap_or_default();
     let named = |part: &str| {
@@ -75,7 +87,7 @@ fn is_attribute(key: &str, word: &str) -> bool {
     let file = key.ends_with("path") || key.ends_with("file") || key.ends_with("filename");
     // What a file's name ends in is short.
     let attribute = ATTRIBUTES.contains(&last) || HOLDERS.contains(&first) && last.len() > 4;
-    (OWN.contains(&first) || attribute && !file) && word.split('.').all(named)
+    (OWN.contains(&first) && !FILES.contains(&last) || attribute && !file) && word.split('.').all(named)
 }
 
 /// What begins the name of a constant that stands for any value.

@@ -9,7 +9,7 @@ use crate::engine::body::{literal, placeholder};
 use crate::engine::head::LONGEST_NAME;
 use crate::engine::reader::floor;
 use crate::json::{self, push_string};
-use crate::schema::{Expected, read_text};
+use crate::schema::{Expected, lists, read_text};
 use crate::turn::{ArgumentValue, Repair, RepairCode};
 use serde_json::Value as Schema;
 use std::ops::Range;
@@ -190,7 +190,9 @@ impl<'t> Values<'t> {
     fn is_no_text(&self, word: &str) -> bool {
         let before = self.text.get(..self.at).unwrap_or_default();
         let below = before.get(before.trim_end().len()..).is_some_and(|white| white.contains('\n'));
-        below && word.contains(' ') || json::is_expression(word) || placeholder::stands(self.text, self.at)
+        below && word.contains(' ')
+            || json::is_expression(word)
+            || placeholder::stands(self.text, self.at, |word| self.root.is_some_and(|root| lists(root, word)))
     }
 
     fn quoted(&mut self) -> Option<String> {

@@ -63,8 +63,12 @@ impl Python {
         if more(equals) || assigned && more(equals + 1) {
             return Some(Progress::More);
         }
-        // `==` compares, and `=>` is a function's.
-        let keyed = assigned && !matches!(cx.bytes().get(equals + 1), Some(b'=' | b'>')) && !name.is_empty();
+        // `==` compares, and `=>` is a function's: between markers the call is told all the same, and cannot be read.
+        let next = cx.bytes().get(equals + 1);
+        let arrow = next == Some(&b'>');
+        let signs = next != Some(&b'=') && (!arrow || !writer.origin.is_bare());
+        let keyed = assigned && signs && !name.is_empty();
+        self.unreadable |= keyed && arrow;
         let start = if keyed { cx.skip_blanks(equals + 1) } else { at };
         if more(start) {
             return Some(Progress::More);
@@ -238,10 +242,11 @@ impl Python {
                 before.get(before.trim_ascii_end().len()..).is_some_and(|white| white.contains('\n'))
             }
         };
+        let listed = |word: &str| cx.tool(self.name.as_str(cx.text)).is_some_and(|tool| tool.lists(word));
         self.valueless |= text.is_empty();
         self.unreadable |= read.guessed
             || self.is_expression(text, &read)
-            || placeholder::mended(cx.slice(0, end), &read.repairs)
+            || placeholder::mended(cx.slice(0, end), &read.repairs, listed)
             || self.holds_other(cx, writer, (text, end), &read)
             || sign_in_key()
             || said()
@@ -273,7 +278,8 @@ impl Python {
         let members = members(&read.json).filter(|list| list.iter().all(|(key, _)| tool.declares(key)));
         let doubtful = if let Some(members) = members {
             // What only a program says is one, unless markers speak for a call.
-            let coded = self.holds_function(text, &read) || expression::holds_names(text);
+            let listed = |word: &str| tool.lists(word);
+            let coded = self.holds_function(text, &read) || expression::holds_names(text, listed);
             if coded && writer.origin.is_bare() || !self.begin(cx, out, writer) {
                 return fail;
             }
@@ -281,7 +287,8 @@ impl Python {
                 self.member(cx, out, writer, Piece::Made(key), value.into());
             }
             let end = self.scan.start + text.len();
-            coded || self.is_expression(text, &read) || placeholder::mended(cx.slice(0, end), &read.repairs)
+            let before = cx.slice(0, end);
+            coded || self.is_expression(text, &read) || placeholder::mended(before, &read.repairs, listed)
         } else {
             // A word that is no literal is more likely prose than an argument, and an expression the code of a program.
             if read.mended(RepairCode::SourceText) || self.is_expression(text, &read) {

@@ -1,5 +1,6 @@
 //! Values that are expressions. What they give is known to nobody here, and their source text is not what was meant.
 use crate::char_class::{self, IDENTIFIER};
+use crate::engine::body::placeholder;
 
 /// `text`, which is no literal, is the call of a function, the element of something, or text that something is done with.
 /// Other words (`San Diego`, `user.txt`, `2 * x + 1`) may be a text without its quotes.
@@ -71,18 +72,20 @@ fn parenthesized(text: &str) -> Option<&str> {
 }
 
 /// All that the object `text` holds are names without quotes under such keys, and several: `{ to: user, subject: title }`. One
-/// alone may be a text without its quotes, and so may a word that begins with a capital letter.
-pub(super) fn holds_names(text: &str) -> bool {
-    let variable = |value: &str| {
+/// alone may be a text without its quotes, and so may a word that begins with a capital letter, one with dots that is no attribute, and
+/// one that is `listed` as a value.
+pub(super) fn holds_names(text: &str, listed: impl Fn(&str) -> bool) -> bool {
+    let variable = |key: &str, value: &str| {
         let value = value.trim();
         let named =
             value.starts_with(|c: char| c.is_ascii_lowercase() || c == '_') && name_length(value) == value.len();
-        named && !matches!(value, "true" | "false" | "null" | "undefined")
+        let word = !value.contains('.') || placeholder::is_attribute(key, value);
+        named && word && !matches!(value, "true" | "false" | "null" | "undefined") && !listed(value)
     };
     let member = |member: &str| {
         let (key, value) = member.split_once(':')?;
         let key = key.trim();
-        (!key.is_empty() && name_length(key) == key.len() && variable(value)).then_some(())
+        (!key.is_empty() && name_length(key) == key.len() && variable(key, value)).then_some(())
     };
     let members = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
     let members = members.map(|text| text.trim().trim_end_matches(',')).unwrap_or_default();
@@ -230,7 +233,9 @@ mod tests {
         assert!(begins_expression("a + \"x\"]") && begins_expression("await f()]"));
         assert!(!begins_expression("*important*, x]") && !begins_expression("a, + \"x\"]"));
         assert!(!begins_expression("potatoes") && !begins_expression("red wine"));
-        assert!(holds_names("{ to: user, subject: mail.title }") && !holds_names("{ city: name }"));
-        assert!(!holds_names("{ city: Oslo, unit: celsius }") && !holds_names("{ a: x, b: 3 }"));
+        let names = |text| holds_names(text, |word| word == "open");
+        assert!(names("{ to: user, subject: mail.title }") && !names("{ city: name }"));
+        assert!(!names("{ city: Oslo, unit: celsius }") && !names("{ a: x, b: 3 }"));
+        assert!(!names("{ a: a.py, b: b.py }") && !names("{ status: open, level: low }"));
     }
 }
