@@ -179,7 +179,7 @@ impl Engine {
             && call.origin.is_bare()
             && json.is_unknown(cx)
         {
-            self.unknown = Some((call.start, 0));
+            self.unknown = Some((call.start, 0, call.start));
         }
         let told = call.writer.begun > 0 && self.hold.is_none();
         if call.writer.vouched() || told {

@@ -5,8 +5,8 @@ use super::named::{first_member, printed};
 use super::words::sentence;
 use crate::char_class;
 use crate::dialect::{Body, Key, may_end_name};
-use crate::engine::body::BodyState;
 use crate::engine::body::keys::no_call;
+use crate::engine::body::{BodyState, first_key};
 use crate::engine::call::{CallState, LONGEST_ECHO};
 use crate::engine::head::{self, Head, without_escapes};
 use crate::engine::look::{seen, told};
@@ -137,7 +137,7 @@ impl Engine {
             return Look::No;
         }
         let body = BodyState::bare(cx, at);
-        if !self.may_stand(cx, at, body) && !self.behind_unknown(cx, at) {
+        if !self.may_stand(cx, at, body) && told!(self.behind_unknown(cx, at)).is_none() {
             match self.repeated(cx, at) {
                 Look::No => {}
                 taken => return taken,
@@ -222,20 +222,27 @@ impl Engine {
     }
 
     /// In its line, the object at `at` stands right behind one that is a call of no offered tool, or behind a comma or semicolon: that
-    /// one hides no call.
-    fn behind_unknown(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        let Some((start, looks)) = self.unknown.filter(|_| self.fence.is_none()) else { return false };
-        if at.saturating_sub(start) > LONGEST_UNKNOWN || looks >= MOST_LOOKS {
+    /// one hides no call. The first key of this one says that it may be a call.
+    fn behind_unknown(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+        let Some((start, looks, last)) = self.unknown.filter(|_| self.fence.is_none()) else { return Look::No };
+        if at.saturating_sub(start) > LONGEST_UNKNOWN || looks >= MOST_LOOKS && last < at {
             self.unknown = None;
-            return false;
+            return Look::No;
         }
         let before = cx.slice(start, at).trim_end_matches([' ', '\t']);
         let before = before.strip_suffix([',', ';']).unwrap_or(before).trim_end_matches([' ', '\t']);
         if !before.ends_with('}') {
-            return false;
+            return Look::No;
         }
-        self.unknown = Some((start, looks + 1));
-        Scanner::new(0, cx.policy.max_depth).scan(before.as_bytes(), true) == ScanResult::Complete { end: before.len() }
+        let key = seen!(first_key(cx, at));
+        let key = cx.part(&key);
+        if Key::of(key) == Key::Other && !Key::is_about(key) && !Key::is_of_agent(key) && !cx.offered(key) {
+            return Look::No;
+        }
+        // A stream may ask more than once at a place.
+        self.unknown = Some((start, looks + u8::from(last < at), at));
+        let scanned = Scanner::new(0, cx.policy.max_depth).scan(before.as_bytes(), true);
+        Look::when(scanned == ScanResult::Complete { end: before.len() })
     }
 
     /// Nothing, a blank line or a marker that was taken out stands before the line of `at`, which it begins. Without tools, a list that

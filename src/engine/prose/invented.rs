@@ -100,6 +100,15 @@ impl Engine {
         let near = cx.near(at, LONGEST_OBJECT);
         match Scanner::new(0, cx.policy.max_depth).scan(near, !cx.may_go_on(near.len(), LONGEST_OBJECT)) {
             ScanResult::Complete { end } => {
+                // What goes on in its line is a sentence that begins with it; a token ends what the model says.
+                let behind = near.get(end..).unwrap_or_default();
+                let white = behind.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
+                match behind.get(white..).unwrap_or_default() {
+                    [b'\n', ..] | [b'<', b'|', ..] => {}
+                    [] | [b'<'] if cx.may_go_on(near.len(), LONGEST_OBJECT) => return Look::More,
+                    [] if at + near.len() == cx.text.len() => {}
+                    _ => return Look::No,
+                }
                 let end = at + end;
                 let message = format!("the model wrote a tool's result itself: {}", cx.slice(at, end));
                 self.out.issue(Issue::at(IssueCode::InventedResult, at, message));
