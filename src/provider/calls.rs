@@ -5,7 +5,9 @@
 //! it at that index; a name on a call whose arguments are whole is a new call, and so is another name; everything else
 //! goes on with the latest call of its id or index, or with the last one. In a complete response each entry is a call.
 use super::node::Node;
+use super::settle;
 use crate::json::{ScanResult, Scanner};
+use crate::schema::{Resolution, ToolSet};
 use serde_json::{Map, Value};
 
 /// The arguments that a piece of a call carries.
@@ -53,6 +55,35 @@ pub(super) struct CallPiece<'n> {
     pub(super) extent: Extent,
 }
 
+/// What names mean among the offered tools, if any were given.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Names<'t>(pub(super) Option<&'t ToolSet>);
+
+impl Names<'_> {
+    /// Two pieces of a name make one offered name (`Some(true)`), are two offered names (`Some(false)`), or neither is
+    /// known: without an offered tool of either name there is nothing to go by.
+    fn joined(self, first: &str, second: &str) -> Option<bool> {
+        let tools = self.0?;
+        let offered = |name: &str| matches!(tools.resolve(name), Resolution::Exact(_));
+        if offered(&format!("{first}{second}")) {
+            Some(true)
+        } else if offered(first) || offered(second) {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    /// Both say the same tool, however they are spelt, and are no pieces of one name.
+    fn same(self, first: &str, second: &str) -> bool {
+        first == second
+            || !first.is_empty() && !second.is_empty() && self.joined(first, second) != Some(true) && {
+                let (first, second) = (settle::name(first, self.0), settle::name(second, self.0));
+                !first.unknown && !second.unknown && first.name == second.name
+            }
+    }
+}
+
 /// What the provider itself says of a call's arguments.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Said {
@@ -95,8 +126,8 @@ pub(super) struct Slot {
     pieces: usize,
     /// It is certain that each piece is all of the arguments so far.
     cumulative: bool,
-    /// The call may repeat this one (same id): it counts only if it turns out different.
-    pub(super) twin: Option<usize>,
+    /// The call may repeat an earlier one of its id: it counts only if it turns out different from each.
+    pub(super) twin: bool,
     /// The provider said that the call is whole.
     pub(super) ended: bool,
     pub(super) said: Said,
@@ -130,7 +161,7 @@ impl Slot {
             snapshot: None,
             pieces: 0,
             cumulative: false,
-            twin: None,
+            twin: false,
             ended: false,
             said: Said::Nothing,
             custom: false,
@@ -146,6 +177,14 @@ impl Slot {
     /// It was sent with this id.
     fn has_id(&self, id: &str) -> bool {
         self.shared_id.as_deref().unwrap_or(&self.id) == id
+    }
+
+    /// The arguments, where none are an empty object, as they are when they are read.
+    fn said(&self) -> &str {
+        match self.text.trim() {
+            "" | "null" if !self.custom => "{}",
+            text => text,
+        }
     }
 
     /// The arguments so far are one whole JSON value.
@@ -274,26 +313,25 @@ impl Calls {
         Self { slots: Vec::new(), max_depth, max_bytes, max_calls, overflow: false }
     }
 
-    /// Takes a piece; returns the slot it went to. `joined` says whether two name pieces make one offered name
-    /// (`Some(true)`), are two offered names (`Some(false)`), or neither is known.
-    pub(super) fn piece(&mut self, piece: CallPiece<'_>, joined: impl Fn(&str, &str) -> Option<bool>) -> Option<usize> {
+    /// Takes a piece; returns the slot it went to.
+    pub(super) fn piece(&mut self, piece: CallPiece<'_>, names: Names<'_>) -> Option<usize> {
         let id = piece.id.filter(|id| !id.is_empty() && *id != "null").unwrap_or_default();
         let name = piece.name.unwrap_or_default();
         let route = match piece.extent {
             // A text alone was to go on with the one before: who collected the pieces of a stream has not joined them.
             Extent::Entry if id.is_empty() && name.is_empty() && matches!(piece.arguments, Piece::Text(_)) => {
-                self.route(id, piece.index, name, piece.arguments, &joined)
+                self.route(id, piece.index, name, piece.arguments, names)
             }
             Extent::Entry => Route::New,
-            Extent::Whole => self.sent_with(id, piece.index).map_or(Route::New, Route::Twin),
-            Extent::Part => self.route(id, piece.index, name, piece.arguments, &joined),
+            Extent::Whole => self.sent_with(id, piece.index).map_or(Route::New, |_| Route::Twin),
+            Extent::Part => self.route(id, piece.index, name, piece.arguments, names),
         };
         let at = match route {
             Route::Slot(at) => at,
             Route::New => self.open(piece.index)?,
-            Route::Twin(of) => {
+            Route::Twin => {
                 let at = self.open(piece.index)?;
-                self.slots.get_mut(at)?.twin = Some(of);
+                self.slots.get_mut(at)?.twin = true;
                 at
             }
         };
@@ -305,8 +343,8 @@ impl Calls {
             slot.index = piece.index;
         }
         // The first name counts; another one before any arguments is its second half.
-        let more = name != slot.name && slot.text.is_empty() && slot.started.is_none();
-        if slot.name.is_empty() || more {
+        let more = || slot.text.is_empty() && slot.started.is_none() && !names.same(&slot.name, name);
+        if slot.name.is_empty() || more() {
             slot.name.push_str(name);
         }
         slot.custom |= piece.custom;
@@ -392,27 +430,33 @@ impl Calls {
         known.or_else(|| self.slots.iter().rposition(|slot| !id.is_empty() && slot.has_id(id)))
     }
 
-    fn route(
-        &self,
-        id: &str,
-        index: Option<u64>,
-        name: &str,
-        arguments: Piece<'_>,
-        joined: &impl Fn(&str, &str) -> Option<bool>,
-    ) -> Route {
+    /// The first call that the one at `at` says once more: of its id and name, with its arguments.
+    pub(super) fn repeated(&self, at: usize, names: Names<'_>) -> Option<usize> {
+        let slot = self.slots.get(at).filter(|slot| !slot.id.is_empty())?;
+        let same =
+            |other: &Slot| other.has_id(&slot.id) && other.said() == slot.said() && names.same(&other.name, &slot.name);
+        self.slots.iter().take(at).position(same)
+    }
+
+    fn route(&self, id: &str, index: Option<u64>, name: &str, arguments: Piece<'_>, names: Names<'_>) -> Route {
         let Some(last) = self.slots.len().checked_sub(1) else { return Route::New };
         let slot = |at: usize| self.slots.get(at);
         if !id.is_empty() {
             if let Some(at) = self.sent_with(id, index) {
                 let Some(known) = slot(at) else { return Route::New };
                 let elsewhere = matches!((index, known.index), (Some(a), Some(b)) if a != b);
-                let other = !name.is_empty() && !known.name.is_empty() && name != known.name;
+                let other = !name.is_empty() && !known.name.is_empty() && !names.same(&known.name, name);
                 if known.complete() && !name.is_empty() && (elsewhere || other || starts_anew(known, name, arguments)) {
-                    return Route::Twin(at);
+                    return Route::Twin;
                 }
                 // Another name says another tool, unless it can be the second half of the first.
-                let half = known.text.is_empty() && !elsewhere && joined(&known.name, name) != Some(false);
-                return if other && !half { Route::New } else { Route::Slot(at) };
+                let half = known.text.is_empty() && !elsewhere && names.joined(&known.name, name) != Some(false);
+                let again = |slot: &Slot| slot.has_id(id) && names.same(&slot.name, name);
+                return match other && !half {
+                    true if self.slots.iter().any(again) => Route::Twin,
+                    true => Route::New,
+                    false => Route::Slot(at),
+                };
             }
             let waiting = match index {
                 Some(index) => self.slots.iter().rposition(|s| s.index == Some(index)),
@@ -449,13 +493,13 @@ impl Calls {
                 None => return Route::New,
             };
             let Some(known) = slot(at) else { return Route::New };
-            return if goes_on(known, name, arguments, joined) { Route::Slot(at) } else { Route::New };
+            return if goes_on(known, name, arguments, names) { Route::Slot(at) } else { Route::New };
         }
         match slot(last) {
             Some(known) if name.is_empty() || known.name.is_empty() => Route::Slot(last),
             // A name without id and index: more of the call only if its arguments are under way or the name is.
             Some(known) if name == known.name && known.under_way(arguments) => Route::Slot(last),
-            Some(known) if known.text.is_empty() && joined(&known.name, name) == Some(true) => Route::Slot(last),
+            Some(known) if known.text.is_empty() && names.joined(&known.name, name) == Some(true) => Route::Slot(last),
             _ => Route::New,
         }
     }
@@ -473,8 +517,8 @@ fn begins_object(arguments: Piece<'_>) -> bool {
 enum Route {
     Slot(usize),
     New,
-    /// A new call that counts only if it is not this one again.
-    Twin(usize),
+    /// A new call that counts only if it is none of its id again.
+    Twin,
 }
 
 /// `piece` carries arguments of its own although `known` is whole, and they are not the same ones once more.
@@ -492,7 +536,7 @@ fn starts_anew(known: &Slot, name: &str, arguments: Piece<'_>) -> bool {
 }
 
 /// A piece without an id goes on with `known`, which has its index.
-fn goes_on(known: &Slot, name: &str, arguments: Piece<'_>, joined: &impl Fn(&str, &str) -> Option<bool>) -> bool {
+fn goes_on(known: &Slot, name: &str, arguments: Piece<'_>, names: Names<'_>) -> bool {
     if name.is_empty() || known.name.is_empty() {
         return true;
     }
@@ -516,7 +560,7 @@ fn goes_on(known: &Slot, name: &str, arguments: Piece<'_>, joined: &impl Fn(&str
         return false;
     }
     // Two different names before any arguments: two pieces of one, or two calls without arguments.
-    joined(&known.name, name).unwrap_or_else(|| {
+    names.joined(&known.name, name).unwrap_or_else(|| {
         !known.keyed
             || !matches!(arguments, Piece::Whole(_)) && !matches!(arguments, Piece::Text(t) if t.starts_with('{'))
     })

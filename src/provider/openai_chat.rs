@@ -232,7 +232,11 @@ impl Wire for Chat {
         }
         match (choice.get("delta"), choice.get("message")) {
             (Some(delta), None) if delta.is_object() => self.message(delta, false, extent, out),
-            (_, Some(message)) if message.is_object() => self.message(message, true, extent, out),
+            (_, Some(message)) if message.is_object() => {
+                // A whole message with nothing before it is a complete response in place of a stream.
+                let extent = if self.streamed { extent } else { Extent::Entry };
+                self.message(message, true, extent, out);
+            }
             (None, None) => {
                 // The old text completions.
                 if let Some(text) = choice.text("text") {

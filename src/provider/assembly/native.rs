@@ -1,9 +1,8 @@
 //! Native calls: announced as soon as they are certain, settled once nothing follows for them.
-use super::super::calls::{CallPiece, Calls, Slot};
+use super::super::calls::{CallPiece, Calls, Names};
 use super::super::settle;
 use super::Assembly;
 use super::text::TextCalls;
-use crate::schema::{Resolution, ToolSet};
 use crate::turn::{CallStatus, Event, Issue, IssueCode, StopReason, ToolCall, new_call_id};
 use std::borrow::Cow;
 
@@ -22,7 +21,7 @@ impl Assembly {
     /// A piece of a native call, keyed as well as the provider knows how. Returns its slot.
     pub(in crate::provider) fn call(&mut self, piece: CallPiece<'_>) -> Option<usize> {
         let tools = self.reading.tools.clone();
-        let at = self.calls.piece(piece, |first, second| joined(tools.as_deref()?, first, second))?;
+        let at = self.calls.piece(piece, Names(tools.as_deref()))?;
         self.came();
         self.pump(Some(at));
         Some(at)
@@ -57,7 +56,7 @@ impl Assembly {
         while let Some(slot) = self.calls.slots.get(self.next) {
             let ready = !slot.name.is_empty()
                 && !slot.id.is_empty()
-                && slot.twin.is_none()
+                && !slot.twin
                 && !slot.custom
                 && !slot.ambiguous()
                 && slot.text.trim_start().starts_with('{')
@@ -132,14 +131,11 @@ impl Assembly {
         }
         let Some(slot) = self.calls.slots.get_mut(at) else { return };
         slot.close();
-        if let Some(twin) = slot.twin.take() {
-            let same = |other: &Slot, slot: &Slot| other.name == slot.name && other.text.trim() == slot.text.trim();
-            let (slot, twin_slot) = (self.calls.slots.get(at), self.calls.slots.get(twin));
-            if let (Some(slot), Some(other)) = (slot, twin_slot)
-                && same(other, slot)
-            {
-                let message = format!("the call `{}` came twice with the same id; it is kept once", slot.id);
-                self.finals[at] = self.finals.get(twin).copied().flatten();
+        if std::mem::take(&mut slot.twin) {
+            let id = slot.id.clone();
+            if let Some(first) = self.calls.repeated(at, Names(self.reading.tools.as_deref())) {
+                let message = format!("the call `{id}` came twice with the same id; it is kept once");
+                self.finals[at] = self.finals.get(first).copied().flatten();
                 self.issue(Issue::of(IssueCode::ProviderField, format!("/tool_calls/{at}"), message));
                 return;
             }
@@ -238,19 +234,6 @@ impl Assembly {
         if count == 0 {
             self.count_text_calls();
         }
-    }
-}
-
-/// Without an offered tool of either name there is nothing to go by.
-fn joined(tools: &ToolSet, first: &str, second: &str) -> Option<bool> {
-    let offered = |name: &str| matches!(tools.resolve(name), Resolution::Exact(_));
-    let whole = format!("{first}{second}");
-    if offered(&whole) {
-        Some(true)
-    } else if offered(first) || offered(second) {
-        Some(false)
-    } else {
-        None
     }
 }
 
