@@ -14,7 +14,7 @@ use crate::json::{ScanResult, Scanner};
 use crate::turn::{Issue, IssueCode};
 
 /// What a line says that is nothing but the label of a tool's result, in prompts and in what models write for them.
-const RESULTS: [&str; 14] = [
+pub(super) const RESULTS: [&str; 14] = [
     "observation",
     "observations",
     "tool output",

@@ -37,6 +37,9 @@ const ROUND_CALLS: [&str; 24] = [
     "model",
 ];
 
+/// The element of a page, in which nothing need be indented.
+const PAGE: &str = "html";
+
 /// So many elements are open in one another.
 const MOST: usize = 16;
 
@@ -95,6 +98,7 @@ fn in_element(cx: &Reader<'_>, text: &str) -> bool {
         ROUND_CALLS.iter().any(|word| name.contains(word)) || cx.offered(&name)
     };
     open.retain(|(name, _)| !neutral(name));
-    open.last().is_some_and(|(_, depth)| indent.len() > *depth && indent.trim_ascii().is_empty())
+    let page = open.iter().any(|(name, _)| name.eq_ignore_ascii_case(PAGE));
+    (page || open.last().is_some_and(|(_, depth)| indent.len() > *depth && indent.trim_ascii().is_empty()))
         && !open.iter().any(|(name, _)| round(name))
 }

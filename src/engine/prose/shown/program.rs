@@ -5,6 +5,8 @@ use crate::char_class;
 use crate::dialect::Key;
 use crate::engine::body::python::Python;
 use crate::engine::prose::Taken;
+use crate::engine::prose::invented::RESULTS;
+use crate::engine::prose::runaway::is_one_of;
 use crate::engine::prose::words::example::open_bracket;
 use crate::engine::reader::{blank, floor, invisible};
 use crate::engine::{Engine, Look, Reader, Step};
@@ -322,12 +324,14 @@ fn one_line(line: &str) -> &str {
     behind_token(line.trim_ascii_end().trim_start_matches(invisible))
 }
 
-/// What stands in `line` behind the special token, or the tag, that begins it: one that says that a program follows is no part of
-/// that.
+/// What stands in `line` behind the special token, the tag or the label of a result that begins it: what says that a program follows
+/// is no part of that.
 fn behind_token(line: &str) -> &str {
     let token = line.strip_prefix("<|").and_then(|rest| rest.split_once("|>"));
     let token = token.or_else(|| line.strip_prefix('<').and_then(|rest| rest.split_once('>')));
-    token.filter(|(name, _)| name.bytes().all(|byte| char_class::NAME.has_byte(byte))).map_or(line, |(_, rest)| rest)
+    let named = token.filter(|(name, _)| name.bytes().all(|byte| char_class::NAME.has_byte(byte)));
+    let labelled = || line.split_once(": ").filter(|(label, _)| is_one_of(label, &RESULTS));
+    named.or_else(labelled).map_or(line, |(_, rest)| rest)
 }
 
 /// What begins a block in braces, where no parenthesis stands before its brace.

@@ -202,7 +202,8 @@ fn wraps(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
     let lines = |space: &str| memchr::memchr_iter(b'\n', space.as_bytes()).count();
     // A label (`tool_code`) is no sentence, but it may stand in one.
     let (before, line) = above.rsplit_once('\n').unwrap_or(("", above));
-    let apart = before.is_empty() || before.trim_ascii_end().ends_with(['.', '!', '?', ':']);
+    let before = before.trim_ascii_end();
+    let apart = before.is_empty() || before.ends_with(['.', '!', '?', ':']);
     if apart && line.contains('_') && line.bytes().all(|byte| char_class::IDENTIFIER.has_byte(byte)) {
         return Look::No;
     }
