@@ -74,7 +74,9 @@ fn in_element(cx: &Reader<'_>, text: &str) -> bool {
     for whole in above.lines() {
         let line = whole.trim_ascii();
         if !line.starts_with('<') {
-            open.clear();
+            if !(line.is_empty() && is_page(&open)) {
+                open.clear();
+            }
             continue;
         }
         if let Some(at) = line.rfind("</") {
@@ -98,7 +100,11 @@ fn in_element(cx: &Reader<'_>, text: &str) -> bool {
         ROUND_CALLS.iter().any(|word| name.contains(word)) || cx.offered(&name)
     };
     open.retain(|(name, _)| !neutral(name));
-    let page = open.iter().any(|(name, _)| name.eq_ignore_ascii_case(PAGE));
-    (page || open.last().is_some_and(|(_, depth)| indent.len() > *depth && indent.trim_ascii().is_empty()))
+    (is_page(&open) || open.last().is_some_and(|(_, depth)| indent.len() > *depth && indent.trim_ascii().is_empty()))
         && !open.iter().any(|(name, _)| round(name))
+}
+
+/// A page is among the `open` elements.
+fn is_page(open: &[(&str, usize)]) -> bool {
+    open.iter().any(|(name, _)| name.eq_ignore_ascii_case(PAGE))
 }
