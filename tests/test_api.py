@@ -568,6 +568,6 @@ def test_a_turn_with_calls_that_must_not_run_waits_for_an_answer(arguments: str)
 def test_a_key_that_stands_twice_is_recorded() -> None:
     arguments = '{"a": 1, "b": {}, "a": 2}'
     (call,) = toolglot.extract(f'<tool_call>{{"name": "f", "arguments": {arguments}}}</tool_call>').tool_calls
-    assert (call.status, call.arguments_json) == ("repaired", '{"b": {}, "a": 2}')
+    assert (call.status, call.arguments_json) == ("repaired", '{"a":2,"b":{}}')
     (repair,) = call.repairs
     assert (repair.code, repair.offset) == ("duplicate_key", arguments.rindex("a"))
