@@ -23,17 +23,7 @@ impl Gemma {
         if quote.is_empty() || !self.is_unopened(cx, quote) || begun(cx.slice(0, self.at), quote) > 1 {
             return Look::No;
         }
-        match seen!(cx.behind_space(self.at, self.at + 1)) {
-            end if end >= cx.text.len() => return Look::No,
-            end => unless!(closes(cx, tail, end)),
-        }
-        let near = cx.near(self.at, QUOTATION);
-        let Some(marker) = memchr::memmem::find(near, quote.as_bytes()).map(|i| self.at + i) else {
-            return cx.ran_out(near.len(), QUOTATION);
-        };
-        if opens(cx.slice(self.at, marker)) {
-            return Look::No;
-        }
+        let marker = seen!(self.next_marker(cx, quote, tail));
         let next = seen!(cx.behind_space(marker, marker + quote.len()));
         let over = match cx.bytes().get(next) {
             Some(b'}' | b')') => cx.behind_space(next, next + 1).then(|end| closes(cx, tail, end)),
@@ -51,6 +41,13 @@ impl Gemma {
         if quote.is_empty() || !nested || marked || begun(cx.slice(0, self.at), quote) > 1 {
             return Look::No;
         }
+        let marker = seen!(self.next_marker(cx, quote, tail));
+        let behind = cx.behind_space(marker, marker + quote.len());
+        behind.then(|next| Look::when(matches!(cx.bytes().get(next), Some(b',' | b']' | b'}' | b')'))))
+    }
+
+    /// The bracket at hand does not close the call: where the next marker stands behind it, if no other call opens before that.
+    fn next_marker(&self, cx: &Reader<'_>, quote: &str, tail: &[Element]) -> Look<usize> {
         match seen!(cx.behind_space(self.at, self.at + 1)) {
             end if end >= cx.text.len() => return Look::No,
             end => unless!(closes(cx, tail, end)),
@@ -59,11 +56,7 @@ impl Gemma {
         let Some(marker) = memchr::memmem::find(near, quote.as_bytes()).map(|i| self.at + i) else {
             return cx.ran_out(near.len(), QUOTATION);
         };
-        if opens(cx.slice(self.at, marker)) {
-            return Look::No;
-        }
-        let behind = cx.behind_space(marker, marker + quote.len());
-        behind.then(|next| Look::when(matches!(cx.bytes().get(next), Some(b',' | b']' | b'}' | b')'))))
+        if opens(cx.slice(self.at, marker)) { Look::No } else { Look::Is(marker) }
     }
 
     /// The member that is being read is bare text, which may end in a bracket here: a list or an object begins with one.

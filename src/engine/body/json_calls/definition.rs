@@ -1,6 +1,7 @@
 //! Definitions of tools: what only they say of a parameter, and what only calls do. An object that does not end near says neither.
 use super::super::keys::{decode, is_type_name};
 use super::frames::{Frame, Other};
+use crate::char_class::letters;
 use crate::dialect::{Key, opener};
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
@@ -106,9 +107,7 @@ fn says_what<'m>(tool: &Tool, members: impl Iterator<Item = (Cow<'m, str>, Cow<'
 
 /// `title` is the `name` in other letters: `Create issue`.
 fn spells(name: &str, title: &str) -> bool {
-    let letters =
-        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
-    title.len() <= 2 * name.len() && letters(name) == letters(title)
+    title.len() <= 2 * name.len() && letters(name).eq(letters(title))
 }
 
 /// The `description` says what the tool of this `name` does, in its words: `Creates an issue` of `create_issue`.

@@ -3,7 +3,7 @@
 use super::program::defines;
 use crate::char_class::IDENTIFIER;
 use crate::engine::prose::words::example::has_blank_line;
-use crate::engine::prose::words::mentioned::is_own;
+use crate::engine::prose::words::mentioned::in_first_person;
 use crate::engine::reader::{floor, invisible};
 use crate::engine::{Look, Reader};
 use aho_corasick::{AhoCorasick, Match, packed};
@@ -232,7 +232,9 @@ impl Listings {
                 Some(Listing::Quotes { shows, .. }) => return Look::when(*shows),
                 None => return Look::No,
                 // Whoever repairs a template says what they do next.
-                Some(Listing::Block(_)) if cx.before(at, LINE).trim_end().rsplit('\n').next().is_some_and(is_own) => {
+                Some(Listing::Block(_))
+                    if cx.before(at, LINE).trim_end().rsplit('\n').next().is_some_and(in_first_person) =>
+                {
                     return Look::No;
                 }
                 Some(_) => {}

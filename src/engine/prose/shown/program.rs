@@ -234,7 +234,6 @@ fn in_javascript(line: &str) -> bool {
         let one = list.ends_with('}') || list.starts_with("* as ") || is_name(list);
         return one && file.starts_with(['"', '\'']) && file.trim_end_matches(';').ends_with(['"', '\'']);
     }
-
     let declared = ["const ", "let ", "var "].iter().any(|word| line.starts_with(word));
     declared && line.contains(" = ") && line.ends_with(';')
 }
@@ -379,7 +378,7 @@ pub(in crate::engine) fn goes_on_below(cx: &Reader<'_>, start: usize, at: usize)
     }
     let next = cx.skip_space(at);
     if next >= cx.text.len() {
-        return if next - at < GAP && !cx.eof { Look::More } else { Look::No };
+        return cx.ran_out(next - at, GAP);
     }
     if next - at > GAP || !cx.slice(at, next).contains('\n') {
         return Look::No;

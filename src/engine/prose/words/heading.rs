@@ -1,6 +1,6 @@
 //! Headings, and items of lists, that announce examples: by themselves, or by what they stand under.
 use super::example::{COMMENTS, HEADINGS, says_example};
-use super::mentioned::is_own;
+use super::mentioned::in_first_person;
 use crate::engine::prose::runaway::is_one_of;
 use crate::engine::reader::blank;
 
@@ -135,7 +135,7 @@ fn item(line: &str) -> Option<usize> {
 pub(in crate::engine) fn is_item_of_examples(text: &str, last: Option<usize>) -> bool {
     let (mut rest, line) = text.rsplit_once('\n').unwrap_or(("", text));
     // Whoever writes what they do next calls.
-    let Some(number) = item(line).filter(|_| !is_own(line)) else { return false };
+    let Some(number) = item(line).filter(|_| !in_first_person(line)) else { return false };
     let above = rest.trim_ascii_end();
     if number <= 1 && above.rsplit('\n').next().is_some_and(announces_list) {
         return true;

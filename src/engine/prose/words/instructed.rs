@@ -1,5 +1,6 @@
 //! What a sentence that ends in a colon says of calls in general: how whoever reads it is to write them, or what some model wrote
 //! instead of calling. The first person does neither, but calls.
+use super::announced::{in_small_letters, words};
 use crate::engine::{Look, Reader};
 
 /// A longer sentence says more than that.
@@ -75,7 +76,7 @@ pub(in crate::engine) fn instructs(sentence: &str) -> bool {
     if sentence.len() > LONGEST {
         return false;
     }
-    let sentence = sentence.to_lowercase().replace('’', "'");
+    let sentence = in_small_letters(sentence);
     let clauses: Vec<Vec<&str>> = sentence.split([',', ';']).map(words).collect();
     let all = || clauses.iter().flatten();
     if all().any(|word| OWN.contains(word) || FILES.contains(word)) {
@@ -87,12 +88,6 @@ pub(in crate::engine) fn instructs(sentence: &str) -> bool {
     names_format(last) && (ordered || clauses.iter().any(|clause| prescribes(clause)))
         || asked
         || tells_instead(&clauses)
-}
-
-/// The words of a clause, without what stands round them.
-fn words(clause: &str) -> Vec<&str> {
-    let words = clause.split_whitespace();
-    words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric())).filter(|word| !word.is_empty()).collect()
 }
 
 /// The clause tells whoever reads it to do something.
@@ -218,7 +213,7 @@ const GAP: usize = 16;
 pub(in crate::engine) fn tells_of(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
     let above = cx.before(start, LONGEST).trim_end();
     let Some(sentence) = above.trim_end_matches(['*', '_', ' ']).strip_suffix(':') else { return Look::No };
-    let sentence = sentence.rsplit(['\n', '.', '!', '?']).next().unwrap_or_default().to_lowercase().replace('’', "'");
+    let sentence = in_small_letters(sentence.rsplit(['\n', '.', '!', '?']).next().unwrap_or_default());
     let clause = words(sentence.rsplit([',', ';']).next().unwrap_or_default());
     let acts = |words: &[&str]| {
         let act = words.iter().find(|word| !MAY.contains(word));

@@ -14,7 +14,7 @@ const BESIDE: [&str; 24] = [
 ];
 
 /// The `line` has a word of the first person.
-pub(in crate::engine) fn is_own(line: &str) -> bool {
+pub(in crate::engine) fn in_first_person(line: &str) -> bool {
     words(&in_small_letters(line)).iter().any(|word| FIRST_PERSON.contains(word))
 }
 
