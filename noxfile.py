@@ -14,7 +14,7 @@ PROFILE = Path("pgo/toolglot.profdata")
 
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "virtualenv"
-nox.options.sessions = ["lint", "docs", "typing", "tests", "examples"]
+nox.options.sessions = ["lint", "docs", "typing", "linear", "tests", "examples"]
 nox.options.error_on_missing_interpreters = True
 
 # Debug information of dependencies doubles the time of a build and helps no test.
@@ -61,6 +61,18 @@ def tests(session: nox.Session) -> None:
     install_tools(session, "test")
     install_package(session)
     session.run("pytest", *session.posargs)
+
+
+@nox.session
+def linear(session: nox.Session) -> None:
+    """That work grows with the text and no faster: built so that the code counts how often each piece of it runs."""
+    library = Path(session.run("rustc", "--print", "target-libdir", external=True, silent=True).strip())
+    if not list(library.glob("libprofiler_builtins-*")):
+        session.skip("this Rust has no runtime for profiles; that of rustup has")
+    counts = Path("target/counted").resolve()
+    flags = f"-Cprofile-generate={counts / 'counts'} --cfg counted -Dwarnings"
+    test = ["cargo", "test", "--features", "templates", "--test", "linear", "--target-dir", str(counts)]
+    session.run(*test, external=True, env={"RUSTFLAGS": flags, "CARGO_PROFILE_DEV_OPT_LEVEL": "1"})
 
 
 @nox.session

@@ -3,6 +3,8 @@
 //! Data flows one way: model text goes through [`engine`], a provider's JSON through [`provider`]; both end in a
 //! [`turn::Turn`], whose calls [`schema`] names, types and validates. Nothing in this crate does I/O, and nothing
 //! outside `python` knows of Python.
+#![forbid(unsafe_code)]
+
 mod bytes;
 mod char_class;
 pub mod dialect;

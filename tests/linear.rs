@@ -1,20 +1,69 @@
-//! Time grows with the text, whatever the text is: `tests/data/hostile.jsonl`, one text a line, made of `before`, many times
+//! Work grows with the text, whatever the text is: `tests/data/hostile.jsonl`, one text a line, made of `before`, many times
 //! `unit` (with `{n}` a number, and `{long}` as much of `long` as a marker may have) and `after`. The engine's bench prints
 //! what each costs.
+//!
+//! What is measured is no time but how often each piece of code runs, and what is allocated: the same on every machine,
+//! whatever else it does. `nox -s linear` builds the code so that it counts; without that there is nothing here.
+#![cfg(counted)]
+#![allow(unsafe_code, reason = "the compiler's counters and the allocator are there")]
 use serde_json::{Value, json};
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::slice;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use toolglot::dialect::Dialects;
 use toolglot::engine::{Options, StreamParser, extract};
+use toolglot::json::{LiteralOptions, RepairOptions, literal, repair};
 use toolglot::provider::{Provider, check_history, convert_messages, repair_history};
 use toolglot::schema::ToolSet;
 
-/// How much longer the longer text is. Were time to grow with the square, it would take so many times what as many
+/// How much longer the longer text is. Were work to grow with the square, it would take so many times what as many
 /// shorter texts take together.
 const LONGER: usize = 24;
-/// How many times that it may take: far from `LONGER`, far from the noise.
-const MAY_TAKE: f64 = 11.0;
+/// How many times that it may take. What is looked at again is bounded, but the shorter text may end before that.
+const MAY_TAKE: f64 = 3.2;
+
+unsafe extern "C" {
+    // LLVM's runtime for `-Cprofile-generate`: a counter for each edge between the blocks of the code.
+    safe fn __llvm_profile_begin_counters() -> *const u64;
+    safe fn __llvm_profile_end_counters() -> *const u64;
+    safe fn __llvm_profile_reset_counters();
+}
+
+/// What copies much runs little code; but mostly it allocates.
+struct Allocator;
+
+static ALLOCATED: AtomicU64 = AtomicU64::new(0);
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATED.fetch_add(layout.size() as u64, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+/// The counters are those of the whole process: one test at a time.
+static COUNTERS: Mutex<()> = Mutex::new(());
+
+fn work(run: impl Fn()) -> f64 {
+    const BYTES_A_STEP: u64 = 16;
+    __llvm_profile_reset_counters();
+    ALLOCATED.store(0, Ordering::Relaxed);
+    run();
+    let allocated = ALLOCATED.load(Ordering::Relaxed);
+    let (begin, end) = (__llvm_profile_begin_counters(), __llvm_profile_end_counters());
+    // Both are the ends of one array, which is never moved; nothing else counts meanwhile.
+    let counters = unsafe { slice::from_raw_parts(begin, end.offset_from_unsigned(begin)) };
+    (counters.iter().sum::<u64>() + allocated / BYTES_A_STEP) as f64
+}
 
 /// A bit more than `max_markup_bytes`.
 const LONG: usize = 4200;
@@ -61,33 +110,24 @@ fn tools() -> Arc<ToolSet> {
     Arc::new(ToolSet::from_values(tools.as_array().expect("a list")).expect("tools"))
 }
 
-fn time(run: impl Fn()) -> Duration {
-    let start = Instant::now();
-    run();
-    start.elapsed()
-}
-
-/// Both ways take about as long, so what else the machine does falls on both; the shortest of several runs counts.
-fn not_linear(may_take: f64, short: impl Fn(), long: impl Fn()) -> Option<String> {
-    let (mut many, mut one) = (Duration::MAX, Duration::MAX);
-    for _ in 0..10 {
-        many = many.min(time(|| (0..LONGER).for_each(|_| short())));
-        one = one.min(time(&long));
-        let ratio = one.as_secs_f64() / many.max(Duration::from_micros(200)).as_secs_f64();
-        if ratio < may_take {
-            return None;
-        }
-    }
-    Some(format!("{many:?} for {LONGER} short ones, {one:?} for one so many times as long"))
+/// How many times the work for as many short ones the long one takes, if that is too much.
+fn not_linear(short: impl Fn(), long: impl Fn()) -> Option<String> {
+    // What is made once is made here.
+    short();
+    let (short, long) = (work(short), work(long));
+    let ratio = long / (short * LONGER as f64);
+    (ratio > MAY_TAKE).then(|| format!("{ratio:.1} times the work of {LONGER} short ones ({short} each)"))
 }
 
 #[track_caller]
-fn assert_linear(bytes: usize, run: impl Fn(&str)) {
+fn assert_linear(run: impl Fn(&str)) {
+    const BYTES: usize = 16 << 10;
+    let _alone = COUNTERS.lock();
     let mut wrong = Vec::new();
     for hostile in texts() {
-        let (short, long) = (hostile.text(bytes), hostile.text(bytes * LONGER));
-        if let Some(times) = not_linear(MAY_TAKE, || run(&short), || run(&long)) {
-            wrong.push(format!("{}: {times}", hostile.about));
+        let (short, long) = (hostile.text(BYTES), hostile.text(BYTES * LONGER));
+        if let Some(ratio) = not_linear(|| run(&short), || run(&long)) {
+            wrong.push(format!("{}: {ratio}", hostile.about));
         }
     }
     assert!(wrong.is_empty(), "not linear:\n{}", wrong.join("\n"));
@@ -96,7 +136,7 @@ fn assert_linear(bytes: usize, run: impl Fn(&str)) {
 #[test]
 fn whole() {
     let (dialects, tools, options) = (Dialects::auto(), tools(), Options::default());
-    assert_linear(4 << 10, |text| drop(black_box(extract(text, &dialects, Some(&tools), &options))));
+    assert_linear(|text| drop(black_box(extract(text, &dialects, Some(&tools), &options))));
 }
 
 /// What nothing but the limit of calls bounds shows here.
@@ -104,20 +144,20 @@ fn whole() {
 fn many_calls() {
     let (dialects, tools, mut options) = (Dialects::auto(), tools(), Options::default());
     options.policy.max_calls = usize::MAX;
-    assert_linear(4 << 10, |text| drop(black_box(extract(text, &dialects, Some(&tools), &options))));
+    assert_linear(|text| drop(black_box(extract(text, &dialects, Some(&tools), &options))));
 }
 
 /// Told a dialect, objects are looked at in the middle of lines as well.
 #[test]
 fn told() {
     let (dialects, tools, options) = (Dialects::named("hermes").expect("a dialect"), tools(), Options::default());
-    assert_linear(4 << 10, |text| drop(black_box(extract(text, &dialects, Some(&tools), &options))));
+    assert_linear(|text| drop(black_box(extract(text, &dialects, Some(&tools), &options))));
 }
 
 #[test]
 fn in_chunks() {
     let (tools, options) = (tools(), Options::default());
-    assert_linear(4 << 10, |text| {
+    assert_linear(|text| {
         let mut parser = StreamParser::new(Dialects::auto(), Some(tools.clone()), options.clone());
         let mut events = Vec::new();
         for chunk in text.as_bytes().chunks(16) {
@@ -126,6 +166,30 @@ fn in_chunks() {
         }
         black_box(parser.finish(&mut events));
     });
+}
+
+/// `tests/data/json/hostile.jsonl`: a string a line, which stands again and again where a value was to be mended.
+#[test]
+fn values() {
+    const BYTES: usize = 1 << 10;
+    let _alone = COUNTERS.lock();
+    let source = LiteralOptions { source_text: true, ..LiteralOptions::default() };
+    let run = |text: &str| {
+        black_box(repair(text, &RepairOptions::default())).ok();
+        black_box(literal(text, 0, &source));
+    };
+    let mut wrong = Vec::new();
+    for line in include_str!("data/json/hostile.jsonl").lines() {
+        let unit: String = serde_json::from_str(line).expect("a string");
+        for head in ["[", "{\"a\": \"", "{'a': '", "{\"a\": "] {
+            let text = |bytes: usize| format!("{head}{}", unit.repeat(bytes / unit.len()));
+            let (short, long) = (text(BYTES), text(BYTES * LONGER));
+            if let Some(ratio) = not_linear(|| run(&short), || run(&long)) {
+                wrong.push(format!("{head}{line}: {ratio}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "not linear:\n{}", wrong.join("\n"));
 }
 
 /// Conversations of about `count` calls, by what is odd about them.
@@ -175,12 +239,12 @@ fn conversations() {
             drop(black_box(convert_messages(rest, None, from, Provider::OpenAi, Some(&there.side))));
         }),
     ];
+    let _alone = COUNTERS.lock();
     let mut wrong = Vec::new();
-    // All but a square's work is in both, and it takes less: so the long one may take less here.
     for ((about, short), (_, long)) in histories(CALLS).iter().zip(histories(CALLS * LONGER)) {
         for (name, run) in runs {
-            if let Some(times) = not_linear(3.0, || run(short), || run(&long)) {
-                wrong.push(format!("{name}, {about}: {times}"));
+            if let Some(ratio) = not_linear(|| run(short), || run(&long)) {
+                wrong.push(format!("{name}, {about}: {ratio}"));
             }
         }
     }

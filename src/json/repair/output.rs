@@ -102,7 +102,8 @@ impl<'a> Output<'a> {
     pub(super) fn copy_to(&mut self, to: usize) {
         if to > self.copied {
             if self.written.capacity() == 0 {
-                self.written.reserve(self.text.len() - self.start + 16);
+                // All of it at once if it is short; much may stand behind a value.
+                self.written.reserve((self.text.len() - self.start + 16).min(4 << 10));
             }
             self.written.push_str(self.piece(self.copied, to));
             self.copied = to;
