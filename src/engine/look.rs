@@ -1,4 +1,5 @@
-//! What a look at a place of the text says: it is there, it is not, or the text ends before that is clear.
+//! What a look at a place of the text says: it is there, it is not, or the text ends before that is clear. And what is done
+//! about such a place.
 
 /// What a look at a place of the text says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,13 +10,40 @@ pub(crate) enum Look<T> {
     More,
 }
 
+/// What was done about the place that was looked at. Where it is not [`Self::Done`], the engine stands where it stood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Taken {
+    /// Something began there, or was taken out: the engine has gone on.
+    Done,
+    No,
+    /// The text ends before it is clear.
+    More,
+}
+
+/// An answer of a function that looks, or that does something about what it sees.
+pub(super) trait Answer {
+    const NO: Self;
+    const MORE: Self;
+}
+
+impl<T> Answer for Look<T> {
+    const NO: Self = Self::No;
+    const MORE: Self = Self::More;
+}
+
+impl Answer for Taken {
+    const NO: Self = Self::No;
+    const MORE: Self = Self::More;
+}
+
 /// What a look found; where it found nothing, or cannot tell yet, the function returns that.
 macro_rules! seen {
     ($look:expr) => {
         match $look {
             $crate::engine::Look::Is(value) => value,
-            $crate::engine::Look::No => return $crate::engine::Look::No,
-            $crate::engine::Look::More => return $crate::engine::Look::More,
+            $crate::engine::Look::No => return $crate::engine::look::Answer::NO,
+            $crate::engine::Look::More => return $crate::engine::look::Answer::MORE,
         }
     };
 }
@@ -36,9 +64,9 @@ pub(super) use found;
 macro_rules! unless {
     ($look:expr) => {
         match $look {
-            $crate::engine::Look::Is(_) => return $crate::engine::Look::No,
+            $crate::engine::Look::Is(_) => return $crate::engine::look::Answer::NO,
             $crate::engine::Look::No => {}
-            $crate::engine::Look::More => return $crate::engine::Look::More,
+            $crate::engine::Look::More => return $crate::engine::look::Answer::MORE,
         }
     };
 }
@@ -47,7 +75,7 @@ pub(super) use unless;
 /// What a look found, if it found anything; where it cannot tell yet, the function returns that, or `$more`.
 macro_rules! told {
     ($look:expr) => {
-        told!($look, $crate::engine::Look::More)
+        told!($look, $crate::engine::look::Answer::MORE)
     };
     ($look:expr, $more:expr) => {
         match $look {
@@ -58,6 +86,17 @@ macro_rules! told {
     };
 }
 pub(super) use told;
+
+/// Where something was done about the place, or cannot be yet, the function returns that; where nothing was, it goes on.
+macro_rules! taken {
+    ($taken:expr) => {
+        match $taken {
+            $crate::engine::Taken::No => {}
+            taken => return taken,
+        }
+    };
+}
+pub(super) use taken;
 
 impl Look<()> {
     /// It is there if `such`; there is nothing to wait for.
@@ -79,6 +118,11 @@ impl<T> Look<T> {
 
     /// Where this look found something, what the next one says, which needs the value.
     pub(super) fn then<U>(self, f: impl FnOnce(T) -> Look<U>) -> Look<U> {
+        f(seen!(self))
+    }
+
+    /// What is done about what this look found.
+    pub(super) fn take(self, f: impl FnOnce(T) -> Taken) -> Taken {
         f(seen!(self))
     }
 
@@ -104,5 +148,12 @@ impl<T> Look<T> {
     /// What `other` says where this look found nothing.
     pub(super) fn or(self, other: impl FnOnce() -> Self) -> Self {
         if matches!(self, Self::No) { other() } else { self }
+    }
+}
+
+impl Taken {
+    /// What `other` does where nothing was done yet.
+    pub(super) fn or(self, other: impl FnOnce() -> Self) -> Self {
+        if self == Self::No { other() } else { self }
     }
 }

@@ -42,7 +42,7 @@ use trace::Trace;
 pub(crate) use found::Piece;
 #[cfg(feature = "python")]
 pub(crate) use found::{Found, Value};
-pub(crate) use look::Look;
+pub(crate) use look::{Look, Taken};
 pub(crate) use memo::Without;
 pub(crate) use output::{Call, Fresh, Whole};
 pub use parser::StreamParser;

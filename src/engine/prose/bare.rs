@@ -1,5 +1,4 @@
 //! Calls without markers: where they may stand, and what vouches for them.
-use super::Taken;
 use super::flow::name_before;
 use super::named::{first_member, printed};
 use super::words::sentence;
@@ -9,11 +8,11 @@ use crate::engine::body::keys::no_call;
 use crate::engine::body::{BodyState, first_key};
 use crate::engine::call::{CallState, LONGEST_ECHO};
 use crate::engine::head::{self, Head, without_escapes};
-use crate::engine::look::{seen, told};
+use crate::engine::look::{seen, taken, told, unless};
 use crate::engine::origin::Origin;
 use crate::engine::trace::Reason;
 use crate::engine::writer::Evidence;
-use crate::engine::{Doubt, Engine, Look, Reader};
+use crate::engine::{Doubt, Engine, Look, Reader, Taken};
 use crate::json::{ScanResult, Scanner};
 use crate::turn::{Issue, IssueCode};
 
@@ -28,11 +27,11 @@ impl Engine {
     /// `get_weather(city="Paris")` with nothing round it: an offered name at the start of a line, and a parenthesis.
     pub(super) fn bare_call(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         if cx.tools.is_none() || cx.dialects.bare_python.is_none() || self.drafts(cx) || self.inline.is_some() {
-            return Look::No;
+            return Taken::No;
         }
         // At the end of what came, every parenthesis is looked at.
         if !at.checked_sub(1).and_then(|i| cx.bytes().get(i)).is_some_and(|byte| may_end_name(*byte)) {
-            return Look::No;
+            return Taken::No;
         }
         let before = cx.slice(self.given.from, at);
         let start = at - name_before(before);
@@ -50,28 +49,25 @@ impl Engine {
             if start < at && (offered || begins) {
                 self.pass(cx, start, if offered { Reason::Place } else { Reason::NameNotOffered });
             }
-            return Look::No;
+            return Taken::No;
         }
         if self.runs_away(cx, start) {
             self.pass(cx, start, Reason::Runaway);
-            return Look::No;
+            return Taken::No;
         }
-        match self.is_quoted(cx, start) {
-            Look::No => {}
-            look => return look.map(|()| self.pass(cx, start, Reason::Quoted)).then(|()| Look::No),
-        }
+        unless!(self.is_quoted(cx, start).map(|()| self.pass(cx, start, Reason::Quoted)));
         self.begin_bare(cx, start, Body::Python)
     }
 
     /// `<read_file><path>a.py</path></read_file>`, `<read_file>{"path": "a.py"}</read_file>`: a tag named after an offered
     /// tool at the start of a line, and in it one named after a parameter of it, or an object that begins with one.
     pub(super) fn bare_element(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        let (Some(tools), Some(number)) = (cx.tools, cx.dialects.elements) else { return Look::No };
-        let Some(row) = cx.dialects.row(number) else { return Look::No };
-        let Some(call) = row.calls.first() else { return Look::No };
+        let (Some(tools), Some(number)) = (cx.tools, cx.dialects.elements) else { return Taken::No };
+        let Some(row) = cx.dialects.row(number) else { return Taken::No };
+        let Some(call) = row.calls.first() else { return Taken::No };
         let behind_another = self.behind_removed(cx, at);
         if self.inline.is_some() || self.section.is_some() || !(behind_another || cx.at_line_start(at)) {
-            return Look::No;
+            return Taken::No;
         }
         let tag = |at: usize| {
             let length = char_class::ELEMENT.length(cx.near(at + 1, 128));
@@ -83,14 +79,12 @@ impl Engine {
         let leads = |name: &str| !cx.dialects.auto || tools.leads_to(name);
         let tool = match tag(at) {
             (name, Some(b'>')) => cx.tool(name).filter(|_| leads(name)),
-            (name, None) if cx.may_go_on(name.len(), 128) && leads(name) => return Look::More,
+            (name, None) if cx.may_go_on(name.len(), 128) && leads(name) => return Taken::More,
             _ => None,
         };
-        let Some(tool) = tool else { return Look::No };
-        match if self.fence.is_none() { self.is_quoted(cx, at) } else { Look::No } {
-            Look::No => {}
-            look => return look.map(|()| self.pass(cx, at, Reason::Quoted)).then(|()| Look::No),
-        }
+        let Some(tool) = tool else { return Taken::No };
+        let quoted = if self.fence.is_none() { self.is_quoted(cx, at) } else { Look::No };
+        unless!(quoted.map(|()| self.pass(cx, at, Reason::Quoted)));
         let mut found = seen!(head::head(cx, at, &call.head));
         let mut inside = seen!(cx.behind_space(at, found.end));
         let parameters = || tool.parameters.iter().map(|(name, _)| name);
@@ -105,24 +99,19 @@ impl Engine {
         match cx.bytes().get(inside) {
             Some(b'<') => {}
             Some(b'{') => {
-                let object = match first_member(cx, tag(at).0, inside) {
-                    Look::Is(body) => row.calls.iter().position(|c| c.head == call.head && c.body == body),
-                    other => return other.unit(),
-                };
-                return object.map_or(Look::No, |call| self.begin(cx, at, number, call as u16, &mut found, None));
+                let body = seen!(first_member(cx, tag(at).0, inside));
+                let object = row.calls.iter().position(|c| c.head == call.head && c.body == body);
+                return object.map_or(Taken::No, |call| self.begin(cx, at, number, call as u16, &mut found, None));
             }
-            _ => return Look::No,
+            _ => return Taken::No,
         }
         let closing = format!("</{}>", tag(at).0);
         match tag(inside) {
             // A tool without parameters has nothing else to show.
-            _ if tool.parameters.is_empty() => match cx.literal(inside, &closing) {
-                Look::Is(_) => {}
-                other => return other.unit(),
-            },
+            _ if tool.parameters.is_empty() => _ = seen!(cx.literal(inside, &closing)),
             (name, Some(b'>')) if parameters().any(|p| p == name) => {}
-            (name, None) if !cx.eof && parameters().any(|p| may_begin(name, p)) => return Look::More,
-            _ => return Look::No,
+            (name, None) if !cx.eof && parameters().any(|p| may_begin(name, p)) => return Taken::More,
+            _ => return Taken::No,
         }
         self.begin(cx, at, number, 0, &mut found, None)
     }
@@ -134,45 +123,39 @@ impl Engine {
             if self.inline.is_none() {
                 self.pass(cx, at, if draft { Reason::Draft } else { Reason::Place });
             }
-            return Look::No;
+            return Taken::No;
         }
         let body = BodyState::bare(cx, at);
         if !self.may_stand(cx, at, body) && told!(self.behind_unknown(cx, at)).is_none() {
-            match self.repeated(cx, at) {
-                Look::No => {}
-                taken => return taken,
-            }
+            taken!(self.repeated(cx, at));
             let reason = match cx.tools {
                 None => Reason::NoTools,
                 Some(_) if self.out.trace.is_on() && self.in_quoted_line(cx, at) => Reason::Quoted,
                 Some(_) => Reason::Place,
             };
             self.pass(cx, at, reason);
-            return Look::No;
+            return Taken::No;
         }
         // Nothing is said of what begins no call, or may yet: a stream looks at more such places than a whole text does.
         let body = match body {
             Look::Is(Body::Json) if cx.tools.is_none() && cx.dialects.bare_json.is_none() => {
                 self.pass(cx, at, Reason::NoTools);
-                return Look::No;
+                return Taken::No;
             }
             Look::Is(body) => body,
-            Look::No => return Look::No,
-            Look::More => return Look::More,
+            Look::No => return Taken::No,
+            Look::More => return Taken::More,
         };
         if self.runs_away(cx, at) {
             self.pass(cx, at, Reason::Runaway);
-            return Look::No;
+            return Taken::No;
         }
         let quoted = if self.fence.is_none() { self.is_quoted(cx, at) } else { Look::No };
         if told!(quoted.or(|| self.in_string(cx, at, at))).is_some() {
             self.pass(cx, at, Reason::Quoted);
-            return Look::No;
+            return Taken::No;
         }
-        match self.repeated(cx, at) {
-            Look::No => {}
-            taken => return taken,
-        }
+        taken!(self.repeated(cx, at));
         if cx.bytes().get(at) == Some(&b'{')
             && self.hold.is_none()
             && self.fence.is_none()
@@ -182,7 +165,7 @@ impl Engine {
             // Nothing is begun that would be given up.
             self.out.trace.kept(at..error, None, Reason::NotReadable);
             (self.leftover.unclosed, self.body, self.at) = (None, 0..0, error);
-            return Look::Is(());
+            return Taken::Done;
         }
         let before = cx.slice(0, at).trim_end();
         let alone = self.fresh_at(cx, at) || cx.at_line_start(at);
@@ -259,17 +242,17 @@ impl Engine {
         let rest = cx.bytes().get(at..).unwrap_or_default();
         // Longer ones are not waited for.
         if body.is_empty() || body.len() > LONGEST_ECHO || !behind || self.hold.is_some() {
-            return Look::No;
+            return Taken::No;
         }
         if !rest.starts_with(body.as_bytes()) {
             let begins = !cx.eof && body.as_bytes().starts_with(rest);
-            return if begins { Look::More } else { Look::No };
+            return if begins { Taken::More } else { Taken::No };
         }
         let end = at + body.len();
         let message = "the model wrote the body of its call once more, without the opening marker";
         self.out.issue(Issue::at(IssueCode::RepeatedCall, at, message));
         self.remove(cx, at, end);
-        Look::Is(())
+        Taken::Done
     }
 
     pub(super) fn begin_bare(&mut self, cx: &Reader<'_>, at: usize, body: Body) -> Taken {
@@ -287,7 +270,7 @@ impl Engine {
     pub(super) fn begin_bare_by(&mut self, cx: &Reader<'_>, at: usize, head: &Head, body: Body) -> Taken {
         if self.out.takes_no_more(cx, at) {
             self.pass(cx, at, Reason::LimitReached);
-            return Look::No;
+            return Taken::No;
         }
         if self.holds_marked() {
             // This one is not between the same quotation marks: alone, it may be none.
@@ -301,7 +284,7 @@ impl Engine {
         let fence = self.fence.and_then(|fence| fence.closer());
         let state = CallState::new(cx, Origin::Bare(body), body, at, head, Evidence::Name, before);
         self.begin_call(state, |call| call.in_fence(fence));
-        Look::Is(())
+        Taken::Done
     }
 }
 

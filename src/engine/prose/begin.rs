@@ -1,5 +1,4 @@
 //! Where the head of a call stands: whether a call begins there.
-use super::Taken;
 use super::named::{may_lack_key, unopened_key};
 use super::twice::opened_twice;
 use super::words::sentence;
@@ -13,7 +12,7 @@ use crate::engine::origin::Origin;
 use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
 use crate::engine::writer::Evidence;
-use crate::engine::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, UnknownTools};
+use crate::engine::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, Taken, UnknownTools};
 use std::borrow::Cow;
 
 /// What is to hold the call, and how it is written.
@@ -121,10 +120,8 @@ impl Engine {
         found: &mut Head,
         section: Option<u16>,
     ) -> Taken {
-        match self.may_begin(cx, at, (row, call), found, section) {
-            Look::Is(evidence) => self.begin_template(cx, at, (row, call), found, section, evidence),
-            other => other.unit(),
-        }
+        let may_begin = self.may_begin(cx, at, (row, call), found, section);
+        may_begin.take(|evidence| self.begin_template(cx, at, (row, call), found, section, evidence))
     }
 
     /// Whether a call whose head is `found` at `at` can begin there, and what vouches for it.
@@ -184,15 +181,15 @@ impl Engine {
         section: Option<u16>,
         evidence: Evidence,
     ) -> Taken {
-        let Some(entry) = cx.dialects.row(row) else { return Look::No };
-        let Some(template) = entry.calls.get(usize::from(call)) else { return Look::No };
+        let Some(entry) = cx.dialects.row(row) else { return Taken::No };
+        let Some(template) = entry.calls.get(usize::from(call)) else { return Taken::No };
         if let Some(reason) = self.no_place(cx, at, entry) {
             self.out.trace.refuse(reason, &found.name(cx).unwrap_or_default());
-            return Look::No;
+            return Taken::No;
         }
         let doubt = match (self.given.mode, self.inline) {
             _ if self.hold.is_some() => None,
-            (Mode::Reasoning, Some(_)) => return Look::No,
+            (Mode::Reasoning, Some(_)) => return Taken::No,
             (Mode::Reasoning, None) => match cx.policy.reasoning {
                 ReasoningCalls::IfUnclosed => Some(Doubt::Reasoning),
                 _ => None,
@@ -217,7 +214,7 @@ impl Engine {
         let open = self.section.filter(|(open, _)| *open == row).map(|(_, section)| section);
         let state = CallState::new(cx, Origin::Template { row, call }, template.body, at, found, evidence, before);
         self.begin_call(state, |call| call.in_section(open));
-        Look::Is(())
+        Taken::Done
     }
 
     /// What closes the last call, or its section, ends right before `at`: what looks like a quotation mark there is its own.

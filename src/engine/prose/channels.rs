@@ -1,5 +1,4 @@
 //! Messages with headers: `<|channel|>analysis<|message|>...<|end|>`, ` to=functions.f<|message|>{...}<|call|>`.
-use super::Taken;
 use super::shown::block_quote::Quote;
 use super::shown::within::has_words;
 use super::words::sentence;
@@ -7,12 +6,12 @@ use crate::char_class::{self, letters};
 use crate::dialect::{Body, Channels};
 use crate::engine::call::CallState;
 use crate::engine::head::Head;
-use crate::engine::look::{seen, told, unless};
+use crate::engine::look::{seen, taken, told, unless};
 use crate::engine::origin::Origin;
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted, Reason};
 use crate::engine::writer::Evidence;
-use crate::engine::{Doubt, Engine, Given, Look, Mode, Reader, ReasoningCalls, misspelt};
+use crate::engine::{Doubt, Engine, Given, Look, Mode, Reader, ReasoningCalls, Taken, misspelt};
 use crate::turn::{Issue, IssueCode};
 use std::ops::Range;
 
@@ -185,9 +184,9 @@ impl Engine {
     pub(super) fn opening_header(&mut self, cx: &Reader<'_>) -> Taken {
         let start = cx.skip_space(0);
         if cx.dialects.channels.is_empty() || !cx.dialects.headers.may_be(cx.rest(start).as_bytes()) {
-            return Look::No;
+            return Taken::No;
         }
-        let mut result = Look::No;
+        let mut result = Taken::No;
         for row in cx.dialects.channels.iter().copied() {
             // The prompt may have held the marker before the channel as well: `commentary to=functions.f<|message|>`.
             let Some(channels) = Self::channels(cx, row).filter(|c| !c.recipient.is_empty()) else { continue };
@@ -199,11 +198,8 @@ impl Engine {
             let behind = |name: &String| cx.literal(start, name).then(apart);
             let looks = [end, to(start)].into_iter().chain(names.map(behind));
             match Look::any_of(looks) {
-                Look::Is(_) => match self.header(cx, 0, start, row) {
-                    Look::No => {}
-                    taken => return taken,
-                },
-                Look::More => result = Look::More,
+                Look::Is(_) => taken!(self.header(cx, 0, start, row)),
+                Look::More => result = Taken::More,
                 Look::No => {}
             }
         }
@@ -212,10 +208,10 @@ impl Engine {
 
     /// A header begins at `at`; its own words at `from`.
     pub(super) fn header(&mut self, cx: &Reader<'_>, at: usize, from: usize, row: u16) -> Taken {
-        let Some(channels) = Self::channels(cx, row) else { return Look::No };
+        let Some(channels) = Self::channels(cx, row) else { return Taken::No };
         let inline = self.inline.is_some();
         if self.goes_on_quoted(cx, channels, at) {
-            return Look::No;
+            return Taken::No;
         }
         let rest = cx.rest(from);
         let bounded = &rest[..floor(rest, cx.policy.max_markup_bytes.min(LONGEST))];
@@ -228,11 +224,11 @@ impl Engine {
             if cx.eof && bounded.len() == rest.len() && from > at && !inline {
                 self.out.issue_once(Issue::at(IssueCode::StrayMarker, at, "no message follows this header"));
             }
-            return if cx.eof || bounded.len() < rest.len() { Look::No } else { Look::More };
+            return if cx.eof || bounded.len() < rest.len() { Taken::No } else { Taken::More };
         };
         // A header inside an answer that holds no calls is quoted there, whosever it is.
         if self.given.mode == Mode::Content && self.channel.is_some_and(|c| !c.calls) {
-            return Look::No;
+            return Taken::No;
         }
         // One with a channel, or to a tool in the other kind's spelling, is of that kind.
         let others = || cx.dialects.rows.iter().filter_map(|r| r.dialect.channels.as_ref());
@@ -242,11 +238,11 @@ impl Engine {
             !c.calls_to_recipients && (channel || tool())
         };
         if channels.calls_to_recipients && others().any(names_channel) {
-            return Look::No;
+            return Taken::No;
         }
         // A message's end before the next message begins: this header has none.
         if channels.closes.iter().any(|c| bounded[..length].contains(c.as_str())) {
-            return Look::No;
+            return Taken::No;
         }
         let found = read(cx, channels, at, from + length);
         let body = from + length + channels.message.len();
@@ -255,7 +251,7 @@ impl Engine {
         // A tool's name that is none: the header is being talked about.
         let to_tool = !channels.tool_prefix.is_empty() && recipient.starts_with(&channels.tool_prefix);
         if to_tool && opens_call(cx, channels, recipient).is_none() {
-            return Look::No;
+            return Taken::No;
         }
         let key = if channels.calls_to_recipients { recipient } else { channel };
         let listed = |list: &[String]| list.iter().any(|w| w == key);
@@ -264,7 +260,7 @@ impl Engine {
             && let Some(skip) = opens_call(cx, channels, recipient)
         {
             if self.in_invented_turn(cx, at) || self.out.takes_no_more(cx, at) {
-                return Look::No;
+                return Taken::No;
             }
             let twice = told!(misspelt::behind(cx, body).then(|next| cx.literal(next, &channels.message)));
             let body = twice.unwrap_or(body);
@@ -276,7 +272,7 @@ impl Engine {
             return self.call_message(cx, at, row, &head);
         }
         if inline {
-            return Look::No;
+            return Taken::No;
         }
         self.out.trace.note(at..body, Noted::Marker(Markup::Header));
         self.end_message(cx, at, body, row);
@@ -291,7 +287,7 @@ impl Engine {
         };
         let named = !key.is_empty();
         self.begin_message(row, kind, tool || !channels.calls_to_recipients, named);
-        Look::Is(())
+        Taken::Done
     }
 
     /// A header, whose first marker is `first`, of a message to a tool, which begins at `body`, stands in quotation marks or in
@@ -340,19 +336,19 @@ impl Engine {
     /// tool, or the answer.
     #[cold]
     fn unended_header(&mut self, cx: &Reader<'_>, at: usize, body: usize, row: u16) -> Taken {
-        let Some(channels) = Self::channels(cx, row) else { return Look::No };
+        let Some(channels) = Self::channels(cx, row) else { return Taken::No };
         let found = read(cx, channels, at, body);
         let Some(recipient) = found.recipient else {
             self.out.issue_once(Issue::at(IssueCode::StrayMarker, at, "the end of this header is missing"));
             self.out.trace.note(at..body, Noted::Marker(Markup::Header));
             self.end_message(cx, at, body, row);
             self.begin_message(row, Kind::Answer, true, true);
-            return Look::Is(());
+            return Taken::Done;
         };
         if self.in_invented_turn(cx, at) || self.out.takes_no_more(cx, at) {
-            return Look::No;
+            return Taken::No;
         }
-        let Some(name) = offered_tool(cx, channels, recipient) else { return Look::No };
+        let Some(name) = offered_tool(cx, channels, recipient) else { return Taken::No };
         let head = Head { name: Some(name), end: body, unclosed: true, ..Head::default() };
         self.call_message(cx, at, row, &head)
     }
@@ -363,7 +359,7 @@ impl Engine {
         let drafted = self.given.mode == Mode::Reasoning && self.channel.is_none() && self.given.removed;
         let policy = if drafted { cx.policy.reasoning } else { ReasoningCalls::Run };
         if policy == ReasoningCalls::Ignore {
-            return Look::No;
+            return Taken::No;
         }
         let before = self.end_message(cx, at, head.end, row);
         if policy == ReasoningCalls::IfUnclosed && self.hold.is_none() {
@@ -375,22 +371,22 @@ impl Engine {
         let origin = Origin::Template { row, call: 0 };
         let state = CallState::new(cx, origin, Body::Arguments, at, head, Evidence::Markers, before);
         self.begin_call(state, |_| ());
-        Look::Is(())
+        Taken::Done
     }
 
     /// ` to=NAME<|message|>` behind a message that nothing closed. The answer itself may hold one: it is quoted there.
     pub(super) fn bare_header(&mut self, cx: &Reader<'_>, at: usize, from: usize, row: u16) -> Taken {
-        let Some(channels) = Self::channels(cx, row) else { return Look::No };
+        let Some(channels) = Self::channels(cx, row) else { return Taken::No };
         if self.inline.is_some() || self.channel.is_none_or(|c| c.is(Kind::Answer)) {
-            return Look::No;
+            return Taken::No;
         }
         // Other recipients than ASCII's are words of the message.
         let in_name = |byte: &&u8| char_class::QUALIFIED_NAME.has_ascii(**byte);
         let length = cx.near(from, 129).iter().take_while(in_name).count();
         match cx.literal(from + length, &channels.message) {
             Look::Is(_) if (1..129).contains(&length) => {}
-            Look::More if length < 129 => return Look::More,
-            _ => return Look::No,
+            Look::More if length < 129 => return Taken::More,
+            _ => return Taken::No,
         }
         if let Some(channel) = &mut self.channel {
             channel.calls = true;
@@ -421,28 +417,28 @@ impl Engine {
 
     /// A header at the place where [`Self::recipient_stop`] stopped.
     pub(super) fn recipient(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        let Some((row, sign)) = self.recipients(cx) else { return Look::No };
+        let Some((row, sign)) = self.recipients(cx) else { return Taken::No };
         if cx.slice(0, at).ends_with(|c| char_class::IDENTIFIER.has(c)) {
-            return Look::No;
+            return Taken::No;
         }
         let to = cx.bytes().get(at..).unwrap_or_default();
         if to.starts_with(sign) {
             return self.bare_header(cx, at, at + sign.len(), row);
         }
-        if !cx.eof && sign.starts_with(to) { Look::More } else { Look::No }
+        if !cx.eof && sign.starts_with(to) { Taken::More } else { Taken::No }
     }
 
     /// A message ends; text that follows is content.
     pub(super) fn message_ends(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Taken {
         if Self::channels(cx, row).is_some_and(|channels| self.ends_quoted(cx, channels, at)) {
-            return Look::No;
+            return Taken::No;
         }
         if self.inline.is_some() {
             // Inline code ends with its message, unless a backtick right behind shows that the marker is quoted.
             match cx.bytes().get(end) {
-                _ if self.channel.is_none_or(|c| c.row != row) => return Look::No,
-                Some(b'`') => return Look::No,
-                None if !cx.eof => return Look::More,
+                _ if self.channel.is_none_or(|c| c.row != row) => return Taken::No,
+                Some(b'`') => return Taken::No,
+                None if !cx.eof => return Taken::More,
                 _ => self.leave_inline(at),
             }
         }
@@ -457,11 +453,11 @@ impl Engine {
             let wait = near && looks().any(|look| look == Look::More);
             let over = near && cx.eof && next >= cx.text.len();
             if !header && !over {
-                return if wait { Look::More } else { Look::No };
+                return if wait { Taken::More } else { Taken::No };
             }
         }
         self.end_message(cx, at, end, row);
-        Look::Is(())
+        Taken::Done
     }
 
     /// A message of the row begins; whether `calls` may stand in it, and whether its header is `named` for a channel or a recipient.

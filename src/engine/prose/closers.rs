@@ -1,9 +1,8 @@
 //! Closing markers that close nothing, or that the end of the text cut off.
-use super::Taken;
 use crate::dialect::{CallTemplate, Element};
 use crate::engine::origin::Origin;
 use crate::engine::tail::cut_off;
-use crate::engine::{Engine, Look, Reader, head};
+use crate::engine::{Engine, Look, Reader, Taken, head};
 use crate::turn::{Issue, IssueCode};
 
 impl Engine {
@@ -12,10 +11,8 @@ impl Engine {
         let tail = cx.dialects.call(row, call).and_then(|t| t.tail.get(usize::from(element)..)).unwrap_or_default();
         // A checkpoint's suffix belongs to the marker.
         let suffixed = matches!(tail.get(1..3), Some([Element::Slot(_), Element::Literal(_)]));
-        match head::head(cx, at, tail.get(..if suffixed { 3 } else { 1 }).unwrap_or_default()) {
-            Look::Is(found) => self.closes_nothing(cx, at, found.end, row),
-            other => other.unit(),
-        }
+        let marker = tail.get(..if suffixed { 3 } else { 1 }).unwrap_or_default();
+        head::head(cx, at, marker).take(|found| self.closes_nothing(cx, at, found.end, row))
     }
 
     /// A closing marker that closes nothing. Right behind a call of its dialect it is one too many, further on it closes a
@@ -23,12 +20,12 @@ impl Engine {
     /// opening marker that is text, it is text.
     pub(super) fn closes_nothing(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Taken {
         if self.inline.is_some() || self.drafts(cx) {
-            return Look::No;
+            return Taken::No;
         }
         // The special token of a marker that was found to be text is none of its own.
         let prefix = cx.dialects.row(row).map_or("", |row| row.dialect.tag_prefix.as_str());
         if !prefix.is_empty() && cx.slice(0, at).ends_with(prefix) {
-            return Look::No;
+            return Taken::No;
         }
         if !self.call_ended(cx, at, row)
             && self.leftover.unclosed.and_then(Origin::number) != Some(row)
@@ -39,37 +36,37 @@ impl Engine {
             // Text that waits to be given out makes text of the marker before it.
             let unread = self.leftover.unread || self.given.opener.is_some() && !self.fresh_at(cx, at);
             if cx.dialects.auto || self.fence.is_some() || unread || in_other {
-                return Look::No;
+                return Taken::No;
             }
             let rest = cx.rest(end).trim_start_matches([' ', '\t', '\r']);
             let near = cx.text.len() - rest.len() - end <= cx.policy.max_markup_bytes;
             let over = rest.is_empty() && cx.eof || rest.starts_with('\n');
             if !near || !over {
-                return if near && rest.is_empty() { Look::More } else { Look::No };
+                return if near && rest.is_empty() { Taken::More } else { Taken::No };
             }
             if self.closes_text(cx, at, end) {
-                return Look::No;
+                return Taken::No;
             }
         }
         self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing marker that closes nothing was left out"));
         self.leftover.unclosed = None;
         self.cut_out(cx, at, end);
-        Look::Is(())
+        Taken::Done
     }
 
     /// The text ends in the first bytes of what closes the section, right behind a call in it.
     pub(super) fn cut_closer(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let Some((row, section)) = self.section.filter(|(row, _)| self.call_ended(cx, at, *row)) else {
-            return Look::No;
+            return Taken::No;
         };
-        let Some((_, close)) = cx.dialects.section(row, section) else { return Look::No };
+        let Some((_, close)) = cx.dialects.section(row, section) else { return Taken::No };
         // One byte alone is no evidence.
         if cx.rest(at).trim_ascii().len() < 2 || !cut_off(cx.rest(at), close, &[]) {
-            return Look::No;
+            return Taken::No;
         }
         self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing marker that is cut off was left out"));
         self.cut_out(cx, at, cx.text.len());
-        Look::Is(())
+        Taken::Done
     }
 
     /// Takes what stands at `at` out of the text, which goes on as if nothing had stood there.

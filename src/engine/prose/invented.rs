@@ -1,6 +1,5 @@
 //! A tool's result that the model writes itself behind its call: it goes into an issue whole. And what looks like a call where a
 //! line says that a result is told: it is shown.
-use super::Taken;
 use super::runaway::is_one_of;
 use super::words::sentence;
 use crate::dialect::Body;
@@ -9,7 +8,7 @@ use crate::engine::look::seen;
 use crate::engine::origin::Origin;
 use crate::engine::reader::{blank, floor};
 use crate::engine::trace::Noted;
-use crate::engine::{Engine, Look, Reader, State, Step};
+use crate::engine::{Engine, Reader, State, Step, Taken};
 use crate::json::{ScanResult, Scanner};
 use crate::turn::{Issue, IssueCode};
 
@@ -90,12 +89,12 @@ impl Engine {
         let behind = self.given.removed && self.fresh_at(cx, at) && cx.slice(self.given.from, at).contains('\n');
         let json = self.out.calls.last().is_some_and(|call| call.origin == Origin::Bare(Body::Json));
         if !behind || !json || self.hold.is_some() || self.fence.is_some() || self.inline.is_some() {
-            return Look::No;
+            return Taken::No;
         }
         let key = seen!(first_key(cx, at));
         let key = cx.part(&key);
         if !KEYS.contains(&key) || cx.offered(key) {
-            return Look::No;
+            return Taken::No;
         }
         let near = cx.near(at, LONGEST_OBJECT);
         match Scanner::new(0, cx.policy.max_depth).scan(near, !cx.may_go_on(near.len(), LONGEST_OBJECT)) {
@@ -105,9 +104,9 @@ impl Engine {
                 let white = behind.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
                 match behind.get(white..).unwrap_or_default() {
                     [b'\n', ..] | [b'<', b'|', ..] => {}
-                    [] | [b'<'] if cx.may_go_on(near.len(), LONGEST_OBJECT) => return Look::More,
+                    [] | [b'<'] if cx.may_go_on(near.len(), LONGEST_OBJECT) => return Taken::More,
                     [] if at + near.len() == cx.text.len() => {}
-                    _ => return Look::No,
+                    _ => return Taken::No,
                 }
                 let end = at + end;
                 let message = format!("the model wrote a tool's result itself: {}", cx.slice(at, end));
@@ -115,17 +114,17 @@ impl Engine {
                 self.out.trace.note(at..end, Noted::Result);
                 self.result_invented();
                 self.remove(cx, at, end);
-                Look::Is(())
+                Taken::Done
             }
-            ScanResult::Incomplete => cx.ran_out(near.len(), LONGEST_OBJECT),
-            ScanResult::Error { .. } => Look::No,
+            ScanResult::Incomplete if cx.may_go_on(near.len(), LONGEST_OBJECT) => Taken::More,
+            ScanResult::Incomplete | ScanResult::Error { .. } => Taken::No,
         }
     }
 
     /// What opens a tool's result stands from `at` to `end`: behind a call the model invents that.
     pub(super) fn result_opens(&mut self, cx: &Reader<'_>, at: usize, end: usize, result: u16) -> Taken {
         if self.inline.is_some() || self.fence.is_some() {
-            return Look::No;
+            return Taken::No;
         }
         if self.out.calls.is_empty() {
             // Elements are known as such.
@@ -134,7 +133,7 @@ impl Engine {
             {
                 self.around.shown_in.result.opens(cx, open, close, end);
             }
-            return Look::No;
+            return Taken::No;
         }
         // A tag in the middle of a sentence that goes on behind it is spoken of.
         let token = cx.slice(at, end).contains(['|', '｜', '[', ']']);
@@ -142,14 +141,14 @@ impl Engine {
         if !token && !behind && !cx.at_line_start(at) && sentence::goes_up_to(cx, at) {
             let mut next = cx.rest(end).chars();
             match (next.next(), next.next()) {
-                (None, _) | (Some(' '), None) if !cx.eof => return Look::More,
-                (Some(' '), Some(letter)) if letter.is_alphabetic() => return Look::No,
+                (None, _) | (Some(' '), None) if !cx.eof => return Taken::More,
+                (Some(' '), Some(letter)) if letter.is_alphabetic() => return Taken::No,
                 _ => {}
             }
         }
         self.remove(cx, at, end);
         self.state = State::Invented { result, at, searched: end };
-        Look::Is(())
+        Taken::Done
     }
 
     /// Reads the result that began at `at` to its end, or to the end of the text.

@@ -1,9 +1,8 @@
 //! Markers that are left over right behind a call: what opens nothing, and closing tags that no dialect has.
-use super::Taken;
 use crate::char_class;
 use crate::dialect::{Element, Marker};
 use crate::engine::origin::Origin;
-use crate::engine::{Engine, Look, Mode, Reader, head, misspelt};
+use crate::engine::{Engine, Look, Mode, Reader, Taken, head, misspelt};
 use crate::turn::{Issue, IssueCode};
 
 /// Fewer bytes of a marker are no evidence.
@@ -65,16 +64,16 @@ impl Engine {
     pub(super) fn leftover_fence(&mut self, cx: &Reader<'_>, at: usize, end: usize) -> Taken {
         let bare = self.out.calls.last().is_some_and(|call| call.origin.is_bare());
         if !bare || !self.behind_call(cx, at) {
-            return Look::No;
+            return Taken::No;
         }
         match cx.behind_space(at, end) {
             Look::Is(next) if next >= cx.text.len() => {
                 self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a fence that closes nothing was left out"));
                 self.remove(cx, at, next);
-                Look::Is(())
+                Taken::Done
             }
-            Look::More => Look::More,
-            _ => Look::No,
+            Look::More => Taken::More,
+            _ => Taken::No,
         }
     }
 
@@ -82,7 +81,7 @@ impl Engine {
     /// text: also of a marker that is cut off.
     pub(super) fn opens_nothing(&mut self, cx: &Reader<'_>, at: usize, ends: &[(usize, u32)]) -> Taken {
         if !self.behind_call(cx, at) {
-            return Look::No;
+            return Taken::No;
         }
         let over = match ends.last() {
             None if cx.rest(at).len() >= SHORTEST => Look::Is(cx.text.len()),
@@ -92,9 +91,10 @@ impl Engine {
                 Look::first_of(markers.iter().map(|marker| Self::closed_at_once(cx, *marker, at + length)))
             }
         };
-        over.map(|end| {
+        over.take(|end| {
             self.out.issue(Issue::at(IssueCode::StrayMarker, at, "an opening marker that opens nothing was left out"));
             self.remove(cx, at, end);
+            Taken::Done
         })
     }
 
@@ -121,10 +121,10 @@ impl Engine {
     /// Right behind a call stands a closing tag that is like one of its dialect's, and closes nothing.
     pub(super) fn leftover_tag(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         if !self.behind_call(cx, at) {
-            return Look::No;
+            return Taken::No;
         }
-        let Some(call) = self.out.calls.last() else { return Look::No };
-        let Some(row) = call.origin.row(cx) else { return Look::No };
+        let Some(call) = self.out.calls.last() else { return Taken::No };
+        let Some(row) = call.origin.row(cx) else { return Taken::No };
         let closers = row.calls.iter().flat_map(|call| &call.tail);
         let closers = closers.chain(row.section_closes().flatten());
         let closers = closers.filter_map(Element::literal);
@@ -134,20 +134,20 @@ impl Engine {
         let again = named.map_or(Look::No, |closer| cx.literal(at, closer));
         if let Look::Is(end) = again {
             self.leave_closer(cx, at, end);
-            return Look::Is(());
+            return Taken::Done;
         }
-        let mut result = again.unit();
+        let mut result = if again == Look::More { Taken::More } else { Taken::No };
         for closer in closers.chain(named) {
             match misspelt::closing(cx, row, at, closer, |_| false) {
                 // Without its slash it may begin anything, unless the text is over.
                 Look::Is(tag) if tag.whole && !tag.slashed && cx.skip_space(tag.end) >= cx.text.len() && !cx.eof => {
-                    result = Look::More;
+                    result = Taken::More;
                 }
                 Look::Is(tag) if tag.whole && (tag.slashed || cx.skip_space(tag.end) >= cx.text.len()) => {
                     self.leave_closer(cx, at, tag.end);
-                    return Look::Is(());
+                    return Taken::Done;
                 }
-                Look::More => result = Look::More,
+                Look::More => result = Taken::More,
                 _ => {}
             }
         }

@@ -1,14 +1,13 @@
 //! Markers in the text: what each begins or ends where it stands.
-use super::Taken;
 use super::named::is_tools_tag;
 use super::shown::block_quote::Quote;
 use super::tried::Standing;
 use super::unclear::Stage;
 use crate::dialect::{LateMarker, Marker, Passed};
 use crate::engine::head::{self, Head};
-use crate::engine::look::{told, unless};
+use crate::engine::look::{seen, taken, told, unless};
 use crate::engine::trace::Reason;
-use crate::engine::{Engine, Look, Mode, Reader};
+use crate::engine::{Engine, Look, Mode, Reader, Taken};
 use crate::turn::{Issue, IssueCode};
 
 /// The markers that stand at a place, and how far they were tried.
@@ -31,7 +30,7 @@ impl Engine {
         let word = cx.bytes().get(at).is_some_and(u8::is_ascii_alphanumeric);
         let known = match self.unclear.stage(cx, at) {
             Some(Stage::Markers(found)) => Some(*found),
-            Some(Stage::Unmarked) => return Look::No,
+            Some(Stage::Unmarked) => return Taken::No,
             Some(Stage::Anything) | None => None,
         };
         let mut found = match known {
@@ -40,13 +39,13 @@ impl Engine {
                 At::Some { ends, count, more } if cx.eof || !more => {
                     Found { ends, count, quote: None, none: 0, passed: Passed::default() }
                 }
-                At::Nothing => return Look::No,
+                At::Nothing => return Taken::No,
                 At::Partial(_) if cx.eof => return self.opens_nothing(cx, at, &[]).or(|| self.cut_closer(cx, at)),
                 At::Partial(rest) => {
                     cx.awaits(rest);
-                    return Look::More;
+                    return Taken::More;
                 }
-                At::Some { .. } => return Look::More,
+                At::Some { .. } => return Taken::More,
             },
         };
         let taken = match found.quote {
@@ -54,7 +53,7 @@ impl Engine {
             Some(_) => self.try_markers(cx, at, &mut found),
             None => self.first_try(cx, at, &mut found),
         };
-        if taken == Look::More {
+        if taken == Taken::More {
             self.unclear.set(at, Stage::Markers(found));
         }
         taken
@@ -72,7 +71,7 @@ impl Engine {
                     continue;
                 }
                 match self.take_word(cx, at, *length, marker) {
-                    Look::No => self.tried.pass(&mut meanings),
+                    Taken::No => self.tried.pass(&mut meanings),
                     taken => {
                         (found.none, found.passed) = (i, meanings.passed());
                         return taken;
@@ -80,7 +79,7 @@ impl Engine {
                 }
             }
         }
-        Look::No
+        Taken::No
     }
 
     /// What is `found` at `at` is looked at for the first time.
@@ -99,7 +98,7 @@ impl Engine {
             }
             self.out.trace.kept(at..at + ends[found.count - 1].0, None, Reason::Runaway);
             self.leftover.unread = true;
-            return Look::No;
+            return Taken::No;
         }
         let prose = self.fence.is_none() && self.section.is_none();
         let mut quote = if prose { self.line_quotes(cx, at) } else { Quote::No };
@@ -123,7 +122,7 @@ impl Engine {
         let Found { ends, count, quote, none, passed } = *found;
         let (ends, quote) = (&ends[..count], quote.unwrap_or(Quote::No));
         if ends.last().is_some_and(|(length, list)| known.opens_calls(*list) && Self::may_be_doubled(cx, at, *length)) {
-            return Look::More;
+            return Taken::More;
         }
         for (i, (length, list)) in ends.iter().rev().enumerate().skip(none) {
             let reasoning = self.given.mode == Mode::Reasoning;
@@ -141,22 +140,22 @@ impl Engine {
                 if is_section(&marker) {
                     match *tag.get_or_insert_with(|| is_tools_tag(cx, at, *length, known.list(*list))) {
                         Look::No => {}
-                        Look::Is(()) => return Look::No,
+                        Look::Is(()) => return Taken::No,
                         Look::More => {
                             (found.none, found.passed) = (i, meanings.passed());
-                            return Look::More;
+                            return Taken::More;
                         }
                     }
                 }
                 match self.take(cx, at, *length, marker, Standing::Once) {
-                    Look::No => self.tried.pass(&mut meanings),
-                    Look::Is(()) => {
+                    Taken::No => self.tried.pass(&mut meanings),
+                    Taken::Done => {
                         self.note_markup(at, at + *length, marker);
-                        return Look::Is(());
+                        return Taken::Done;
                     }
-                    Look::More => {
+                    Taken::More => {
                         (found.none, found.passed) = (i, meanings.passed());
-                        return Look::More;
+                        return Taken::More;
                     }
                 }
             }
@@ -169,19 +168,16 @@ impl Engine {
         if none < count {
             (found.none, found.passed) = (count, Passed::default());
         }
-        if cx.eof && self.cut_closer(cx, at) == Look::Is(()) {
-            return Look::Is(());
+        if cx.eof && self.cut_closer(cx, at) == Taken::Done {
+            return Taken::Done;
         }
-        match self.opens_nothing(cx, at, ends) {
-            Look::No => self.unread_opener(cx, at, found),
-            taken => taken,
-        }
+        self.opens_nothing(cx, at, ends).or(|| self.unread_opener(cx, at, found))
     }
 
     /// None of the markers `found` at `at` is what it seems: what opens calls stands there twice, or is text.
     fn unread_opener(&mut self, cx: &Reader<'_>, at: usize, found: &mut Found) -> Taken {
         let quote = found.quote.unwrap_or(Quote::No);
-        let Some((length, list)) = found.ends[..found.count].last().copied() else { return Look::No };
+        let Some((length, list)) = found.ends[..found.count].last().copied() else { return Taken::No };
         let longest = cx.dialects.markers.list(list);
         let calls = longest.iter().any(|marker| marker.opens_calls());
         let quoted = longest.iter().any(|marker| quote.holds(*marker));
@@ -194,10 +190,7 @@ impl Engine {
         }
         if calls && !quoted {
             let twice = self.doubled_opener(cx, at, (length, list), &mut found.passed);
-            match twice.or(|| self.opens_before_words(cx, at, &found.ends[..found.count])) {
-                Look::No => {}
-                taken => return taken,
-            }
+            taken!(twice.or(|| self.opens_before_words(cx, at, &found.ends[..found.count])));
         }
         if calls && self.inline.is_none() {
             let row = longest.iter().find_map(|m| match m {
@@ -213,7 +206,7 @@ impl Engine {
                 self.out.issue_once(Issue::at(IssueCode::StrayMarker, at, "no readable call follows this marker"));
             }
         }
-        Look::No
+        Taken::No
     }
 
     /// What stands behind a literal that ends at `end`, and behind white space.
@@ -241,7 +234,7 @@ impl Engine {
     pub(super) fn late_marker(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let late = cx.dialects.markers.late();
         if !late.may_end_in(cx.bytes(), at) {
-            return Look::No;
+            return Taken::No;
         }
         self.take_late(cx, late.at(cx.text, self.given.from, at))
     }
@@ -253,22 +246,19 @@ impl Engine {
 
     fn take_late<'m>(&mut self, cx: &Reader<'_>, late: impl Iterator<Item = (usize, &'m LateMarker)>) -> Taken {
         for (start, late) in late {
-            let taken = match cx.literal(start, &late.text) {
-                Look::Is(end) if !self.may_go_on(cx, late.marker, Self::behind(cx, end)) => Look::No,
-                Look::Is(end) => self.take_word(cx, start, end - start, late.marker),
-                other => other.unit(),
-            };
-            if taken != Look::No {
-                return taken;
+            if let Some(end) = told!(cx.literal(start, &late.text))
+                && self.may_go_on(cx, late.marker, Self::behind(cx, end))
+            {
+                taken!(self.take_word(cx, start, end - start, late.marker));
             }
         }
-        Look::No
+        Taken::No
     }
 
     /// A marker that is a word: it says less than signs do, so what follows it without being a call is no issue.
     fn take_word(&mut self, cx: &Reader<'_>, start: usize, length: usize, marker: Marker) -> Taken {
         let taken = self.take(cx, start, length, marker, Standing::Word);
-        if taken == Look::Is(()) {
+        if taken == Taken::Done {
             self.note_markup(start, start + length, marker);
         }
         taken
@@ -310,14 +300,14 @@ impl Engine {
         if self.inline.is_some() || !sure {
             match cx.behind_space(at, end) {
                 Look::Is(after) if after >= cx.text.len() => {}
-                Look::More => return Look::More,
-                _ => return Look::No,
+                Look::More => return Taken::More,
+                _ => return Taken::No,
             }
         }
         self.leave_inline(at);
         self.remove(cx, at, end);
         self.speaks = Some(row);
-        Look::Is(())
+        Taken::Done
     }
 
     /// The literal of `length` that begins the head of this call stands at `at`.
@@ -329,12 +319,12 @@ impl Engine {
         (row, call): (u16, u16),
         standing: Standing,
     ) -> Taken {
-        let Some(template) = cx.dialects.call(row, call) else { return Look::No };
+        let Some(template) = cx.dialects.call(row, call) else { return Taken::No };
         let mut found = Head::default();
         self.tried.go_to(cx, at, standing);
         let unoffered = self.tried.unoffered;
         if unoffered.is_some() && template.named == unoffered && self.needs_offer(cx, row, template) {
-            return Look::No;
+            return Taken::No;
         }
         let look = self.tried.head(cx, at, length, template, &mut found);
         if look != Look::More && self.is_unoffered(cx, row, template, &found) {
@@ -342,14 +332,13 @@ impl Engine {
             if standing == Standing::Word {
                 self.sees_example(cx, at);
             }
-            return Look::No;
+            return Taken::No;
         }
         found.twice |= standing == Standing::Twice;
-        match look {
-            Look::Is(()) if standing == Standing::Word => self.begin_word(cx, at, (row, call), &mut found),
-            Look::Is(()) => self.begin(cx, at, row, call, &mut found, None),
-            other => other,
-        }
+        look.take(|()| match standing {
+            Standing::Word => self.begin_word(cx, at, (row, call), &mut found),
+            Standing::Once | Standing::Twice => self.begin(cx, at, row, call, &mut found, None),
+        })
     }
 
     /// The head that a word at `at` begins is `found`. What quotes it is looked for where there is something to quote.
@@ -358,14 +347,11 @@ impl Engine {
         // Whoever wants to know why it is no call is told so first.
         if self.out.trace.is_on() && self.quotes_word(cx, at) == Look::Is(()) {
             self.pass(cx, at, Reason::Quoted);
-            return Look::No;
+            return Taken::No;
         }
         let may_begin = self.may_begin(cx, at, (row, call), found, None);
-        match if may_begin == Look::No { Look::No } else { self.quotes_word(cx, at) } {
-            Look::No => {}
-            look => return look.then(|()| Look::No),
-        }
-        may_begin.then(|evidence| self.begin_template(cx, at, (row, call), found, None, evidence))
+        unless!(if may_begin == Look::No { Look::No } else { self.quotes_word(cx, at) });
+        may_begin.take(|evidence| self.begin_template(cx, at, (row, call), found, None, evidence))
     }
 
     /// Where the text announces the word at `at`, it announces what goes on behind it as well, be that a call or not.
@@ -395,14 +381,11 @@ impl Engine {
     fn inline_marker(&mut self, cx: &Reader<'_>, at: usize, row: u16, inline: u16) -> Taken {
         let shown = || !cx.dialects.auto || self.speaks == Some(row) || self.call_ended(cx, at, row);
         if self.inline.is_some() || self.fence.is_some() || !shown() {
-            return Look::No;
+            return Taken::No;
         }
         let template = cx.dialects.row(row).and_then(|r| r.inline.get(usize::from(inline)));
-        let end = match head::head(cx, at, template.map_or(&[][..], Vec::as_slice)) {
-            Look::Is(found) => found.end,
-            other => return other.unit(),
-        };
-        self.cut_out(cx, at, end);
-        Look::Is(())
+        let found = seen!(head::head(cx, at, template.map_or(&[][..], Vec::as_slice)));
+        self.cut_out(cx, at, found.end);
+        Taken::Done
     }
 }

@@ -20,12 +20,9 @@ pub(super) mod twice;
 pub(super) mod unclear;
 pub(super) mod words;
 
-use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step};
-use crate::engine::look::told;
+use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step, Taken};
+use crate::engine::look::{taken, told};
 use unclear::Stage;
-
-/// What was done about the place that was looked at.
-pub(super) type Taken = Look<()>;
 
 impl Engine {
     pub(super) fn prose(&mut self, cx: &Reader<'_>) -> Step {
@@ -51,9 +48,9 @@ impl Engine {
                 Self::opening_pair,
             ] {
                 match look(self, cx) {
-                    Look::Is(()) => return Step::Go,
-                    Look::More if !cx.eof => return Step::More,
-                    _ => {}
+                    Taken::Done => return Step::Go,
+                    Taken::More if !cx.eof => return Step::More,
+                    Taken::No | Taken::More => {}
                 }
             }
         }
@@ -73,9 +70,9 @@ impl Engine {
             self.leave_paragraph(cx, stop);
             match self.look(cx, stop) {
                 // Inline code was entered or left: prose goes on.
-                Look::Is(()) if matches!(self.state, State::Prose) && self.fence.is_none() => unclear = false,
-                Look::Is(()) => return Step::Go,
-                Look::More => {
+                Taken::Done if matches!(self.state, State::Prose) && self.fence.is_none() => unclear = false,
+                Taken::Done => return Step::Go,
+                Taken::More => {
                     // White space behind a marker waits, however often it is asked for.
                     let waits = self.given.from >= stop || self.fresh_at(cx, stop);
                     if !(unclear && waits) {
@@ -88,7 +85,7 @@ impl Engine {
                     self.until = self.awaited.until();
                     return Step::More;
                 }
-                Look::No => {
+                Taken::No => {
                     unclear = false;
                     // Whatever stands here is text; at least one byte of it has been looked at.
                     self.at = cx.next_char(stop);
@@ -120,16 +117,15 @@ impl Engine {
         // In a string, a line break is written as its escape.
         let next = cx.skip_markup_space(self.at);
         let taken = match cx.behind_space(self.at, next) {
-            Look::Is(next) if cx.ends_in_space(next) => Look::More,
+            Look::Is(next) if cx.ends_in_space(next) => Taken::More,
             Look::Is(next) if next < cx.text.len() => self.look(cx, next),
-            Look::More => Look::More,
-            Look::Is(_) | Look::No => Look::No,
+            Look::More => Taken::More,
+            Look::Is(_) | Look::No => Taken::No,
         };
         match taken {
             // What closes a call that lacks it may stand behind code.
-            Look::Is(()) if matches!(self.state, State::Prose | State::Call(_)) || self.leftover.unclosed.is_some() => {
-            }
-            Look::More if !cx.eof => return Step::More,
+            Taken::Done if matches!(self.state, State::Prose | State::Call(_)) || self.leftover.unclosed.is_some() => {}
+            Taken::More if !cx.eof => return Step::More,
             _ => self.keep_words(),
         }
         Step::Go
@@ -155,7 +151,7 @@ impl Engine {
 
     /// Looks at a place where something may begin: what of the following does is begun, in this order of precedence.
     pub(super) fn look(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        let header = if self.plain.is_some() { self.plain_look(cx, at) } else { Look::No };
+        let header = if self.plain.is_some() { self.plain_look(cx, at) } else { Taken::No };
         let byte = cx.bytes().get(at).copied().unwrap_or_default();
         header.or(|| match byte {
             b'`' => self.ticks(cx, at),
@@ -166,11 +162,8 @@ impl Engine {
 
     fn look_for_markup(&mut self, cx: &Reader<'_>, at: usize, byte: u8) -> Taken {
         if !matches!(self.unclear.stage(cx, at), Some(Stage::Unmarked)) {
-            let header = if byte == b't' { self.recipient(cx, at) } else { Look::No };
-            let marker = header.or(|| self.marker(cx, at)).or(|| self.late_marker(cx, at));
-            if marker != Look::No {
-                return marker;
-            }
+            let header = if byte == b't' { self.recipient(cx, at) } else { Taken::No };
+            taken!(header.or(|| self.marker(cx, at)).or(|| self.late_marker(cx, at)));
         }
         let taken = match byte {
             b'(' => self.bare_call(cx, at),
@@ -181,9 +174,9 @@ impl Engine {
                 .or(|| self.line_header(cx, at))
                 .or(|| self.bare(cx, at)),
             b'[' => self.bare(cx, at),
-            _ => Look::No,
+            _ => Taken::No,
         };
-        if taken == Look::More {
+        if taken == Taken::More {
             self.unclear.set(at, Stage::Unmarked);
         }
         taken

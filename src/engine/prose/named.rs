@@ -1,6 +1,5 @@
 //! Calls that lost their opening marker, or whose first parameter lost its own: an offered name stands there, and behind it
 //! what only a call has.
-use super::Taken;
 use super::flow::name_before;
 use crate::char_class;
 use crate::dialect::{Bare, Body, CallTemplate, Element, Marker, Row, Slot, catalogue, opener};
@@ -8,7 +7,7 @@ use crate::engine::body::python::PRINT;
 use crate::engine::head::{self, Head, bare_name, without_escapes};
 use crate::engine::look::{seen, unless};
 use crate::engine::trace::Reason;
-use crate::engine::{Engine, Look, Reader, misspelt};
+use crate::engine::{Engine, Look, Reader, Taken, misspelt};
 use crate::schema::{Tool, ToolSet};
 use std::ops::Range;
 
@@ -79,15 +78,12 @@ impl Engine {
     pub(super) fn inner_marker(&mut self, cx: &Reader<'_>, at: usize, row: u16, call: u16) -> Taken {
         let template = cx.dialects.call(row, call);
         let behind = template.and_then(|template| template.head.get(template.name_at()?..));
-        let (Some(elements), Some(name)) = (behind, self.name_stands(cx, at, Some(row))) else { return Look::No };
+        let (Some(elements), Some(name)) = (behind, self.name_stands(cx, at, Some(row))) else { return Taken::No };
         unless!(self.refuses(cx, name.start));
-        match head::head(cx, name.start, elements) {
-            Look::Is(mut found) => {
-                found.unopened = true;
-                self.begin(cx, name.start, row, call, &mut found, None)
-            }
-            other => other.unit(),
-        }
+        head::head(cx, name.start, elements).take(|mut found| {
+            found.unopened = true;
+            self.begin(cx, name.start, row, call, &mut found, None)
+        })
     }
 
     /// `get_weather{"city": "Paris"}`, `functions.get_weather:0 {...}`, `call:get_weather{city:<|"|>Paris<|"|>}`: a name, and
@@ -95,9 +91,9 @@ impl Engine {
     pub(super) fn named_object(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let named = |byte: u8| char_class::IDENTIFIER.has_byte(byte) || byte.is_ascii_whitespace();
         if self.given.from >= at || !at.checked_sub(1).and_then(|i| cx.bytes().get(i)).copied().is_some_and(named) {
-            return Look::No;
+            return Taken::No;
         }
-        let Some(name) = self.name_stands(cx, at, None) else { return Look::No };
+        let Some(name) = self.name_stands(cx, at, None) else { return Taken::No };
         let body = seen!(first_member(cx, without_number(cx.part(&name)), at));
         unless!(self.refuses(cx, name.start));
         let id = without_number(cx.part(&name)).len() < name.len();
@@ -106,19 +102,16 @@ impl Engine {
         *(if id { &mut found.id } else { &mut found.name }) = Some(name);
         // Else the call would not begin, and stand here again.
         if !found.is_offered(cx) {
-            return Look::No;
+            return Taken::No;
         }
         if body == Body::Gemma {
             unless!(is_rule(cx, at));
             // So are structs written, under names that have capitals.
             let own = |name: &str| cx.tool(name).is_some_and(|tool| name.ends_with(tool.name.as_str()));
             if !found.name(cx).is_some_and(|name| own(&name)) {
-                return Look::No;
+                return Taken::No;
             }
-            return match gemma_template(cx, at) {
-                Look::Is((row, call)) => self.begin(cx, start, row, call, &mut found, None),
-                other => other.unit(),
-            };
+            return gemma_template(cx, at).take(|(row, call)| self.begin(cx, start, row, call, &mut found, None));
         }
         found.unopened = false;
         self.begin_bare_by(cx, start, &found, body)

@@ -1,10 +1,9 @@
 //! What an answer begins with where its first marker is missing: a name on a line of its own, or a word before a marker.
 //! And the markers that are looked for there alone.
-use super::Taken;
 use crate::dialect::{Body, Element, Slot, opener};
 use crate::engine::body::python::Python;
-use crate::engine::look::{seen, told};
-use crate::engine::{Engine, Look, Mode, Reader, head};
+use crate::engine::look::{seen, taken, told};
+use crate::engine::{Engine, Look, Mode, Reader, Taken, head};
 use crate::schema::begins;
 
 /// What the names of files end in that begin with a brace.
@@ -43,20 +42,20 @@ fn is_title(name: &str) -> bool {
 impl Engine {
     /// The answer begins with a name on a line of its own, and the arguments follow: `get_weather\n{...}`.
     pub(super) fn opening_name(&mut self, cx: &Reader<'_>) -> Taken {
-        let Some((row, call)) = cx.dialects.name_line else { return Look::No };
+        let Some((row, call)) = cx.dialects.name_line else { return Taken::No };
         // Only an offered name vouches for such a call: a first word that begins none does not wait.
         // In auto, such a line further on is found as any that names a tool.
         let begins = if cx.dialects.auto { 0 } else { seen!(cx.behind_space(0, 0)) };
         if cx.dialects.auto && !Self::may_be_offered(cx, head::bare_name(cx.rest(begins))) {
-            return Look::No;
+            return Taken::No;
         }
         let elements = [Element::Slot(Slot::Name)];
         let mut found = seen!(head::head(cx, begins, &elements));
         let rest = cx.rest(found.end).trim_start_matches([' ', '\t', '\r']);
         if rest.is_empty() && !cx.eof {
-            return Look::More;
+            return Taken::More;
         }
-        let Some(behind) = rest.strip_prefix('\n') else { return Look::No };
+        let Some(behind) = rest.strip_prefix('\n') else { return Taken::No };
         let name = found.name.clone().map_or("", |r| &cx.text[r]);
         // To everybody, not to a tool: its marker, whose beginning the prompt held, is one that says nothing.
         let template = cx.dialects.call(row, call);
@@ -64,20 +63,20 @@ impl Engine {
         let says_nothing = |token: &String| opener.is_some_and(|opener| token.strip_prefix(opener) == Some(name));
         if !cx.dialects.auto && cx.dialects.dialect(row).is_some_and(|row| row.tokens.iter().any(says_nothing)) {
             self.remove(cx, begins, cx.text.len() - behind.len());
-            return Look::Is(());
+            return Taken::Done;
         }
         // A file's name, or what ends in a colon, is the title of what follows, unless it means an offered tool.
         if !cx.offered(name) && (name.ends_with(':') || cx.tools.is_some() && is_title(name)) {
-            return Look::No;
+            return Taken::No;
         }
         let at = cx.skip_space(found.end);
         match cx.bytes().get(at) {
-            Some(b'{') => match Self::holds_arguments(cx, name, at) {
-                Look::Is(()) => self.begin(cx, begins, row, call, &mut found, None),
-                other => other,
-            },
-            None if !cx.eof => Look::More,
-            _ => Look::No,
+            Some(b'{') => {
+                let holds = Self::holds_arguments(cx, name, at);
+                holds.take(|()| self.begin(cx, begins, row, call, &mut found, None))
+            }
+            None if !cx.eof => Taken::More,
+            _ => Taken::No,
         }
     }
 
@@ -86,10 +85,10 @@ impl Engine {
         let at = cx.skip_space(0);
         let may_call = cx.dialects.bare_python.is_some() && cx.tools.is_some() && self.given.mode == Mode::Content;
         match cx.bytes().get(at) {
-            _ if !may_call || at > cx.policy.max_markup_bytes => Look::No,
-            None if !cx.eof => Look::More,
-            Some(b'(') => Python::plausible(cx, at).then(|()| self.begin_bare(cx, at, Body::Python)),
-            _ => Look::No,
+            _ if !may_call || at > cx.policy.max_markup_bytes => Taken::No,
+            None if !cx.eof => Taken::More,
+            Some(b'(') => Python::plausible(cx, at).take(|()| self.begin_bare(cx, at, Body::Python)),
+            _ => Taken::No,
         }
     }
 
@@ -101,7 +100,7 @@ impl Engine {
     }
 
     /// The object at `at` begins with a parameter of the tool, or is empty. Where the dialect was named, any will do.
-    fn holds_arguments(cx: &Reader<'_>, name: &str, at: usize) -> Taken {
+    fn holds_arguments(cx: &Reader<'_>, name: &str, at: usize) -> Look<()> {
         let Some(tool) = cx.tool(name).filter(|_| cx.dialects.auto) else { return Look::Is(()) };
         let inside = cx.rest(cx.skip_space(at + 1));
         let rest = inside.trim_start_matches(['"', '\'']);
@@ -119,16 +118,13 @@ impl Engine {
     /// The answer begins with an opening marker that is looked for nowhere else: `-> tool/function_call`.
     pub(super) fn opening_marker(&mut self, cx: &Reader<'_>) -> Taken {
         let at = cx.skip_space(0);
-        let mut result = Look::No;
+        let mut result = Taken::No;
         for (row, call) in cx.dialects.openers.iter().copied() {
             let template = cx.dialects.call(row, call);
             let Some(template) = template else { continue };
             match head::head(cx, at, &template.head) {
-                Look::Is(mut found) => match self.begin(cx, at, row, call, &mut found, None) {
-                    Look::No => {}
-                    taken => return taken,
-                },
-                Look::More => result = Look::More,
+                Look::Is(mut found) => taken!(self.begin(cx, at, row, call, &mut found, None)),
+                Look::More => result = Taken::More,
                 Look::No => {}
             }
         }
@@ -138,32 +134,30 @@ impl Engine {
     /// The answer begins with a word that belongs to the marker behind it: `get_weather<|content_invoke_tool_json|>{...}`.
     pub(super) fn opening_word(&mut self, cx: &Reader<'_>) -> Taken {
         if cx.dialects.words.is_empty() {
-            return Look::No;
+            return Taken::No;
         }
         let word = head::bare_name(cx.text);
         let open = word.len() == cx.text.len() && !cx.eof;
         if word.is_empty() || word.len() > 128 {
-            return Look::No;
+            return Taken::No;
         }
         // Only an offered name vouches for it where the dialect is not known: other words do not wait.
         if cx.dialects.auto && !Self::may_be_offered(cx, word) {
-            return Look::No;
+            return Taken::No;
         }
         for (row, call) in cx.dialects.words.iter().copied() {
             let template = cx.dialects.call(row, call);
             let Some(template) = template else { continue };
             let Some(Element::Literal(marker)) = template.head.get(1) else { continue };
             if open {
-                return Look::More;
+                return Taken::More;
             }
             if told!(cx.literal(word.len(), marker)).is_none() {
                 continue;
             }
-            return match head::head(cx, 0, &template.head) {
-                Look::Is(mut found) => self.begin(cx, 0, row, call, &mut found, None),
-                other => other.unit(),
-            };
+            let head = head::head(cx, 0, &template.head);
+            return head.take(|mut found| self.begin(cx, 0, row, call, &mut found, None));
         }
-        Look::No
+        Taken::No
     }
 }

@@ -1,14 +1,13 @@
 //! Headers that lost their special tokens: `analysisI need the weather.assistantcommentary to=functions.get_weather
 //! json{"city": "Paris"}`. Servers that hide special tokens leave of a header the words in it, glued to the text.
-use super::Taken;
 use super::channels::{Kind, opens_call, unglued};
 use crate::char_class;
 use crate::dialect::Channels;
 use crate::engine::head::Head;
-use crate::engine::look::told;
+use crate::engine::look::{told, unless};
 use crate::engine::reader::{blank, floor};
 use crate::engine::trace::{Markup, Noted};
-use crate::engine::{Engine, Look, Reader};
+use crate::engine::{Engine, Look, Reader, Taken};
 use std::ops::Range;
 
 /// More bytes than this are no such header, with the white space behind it.
@@ -46,11 +45,11 @@ impl Engine {
                         return self.plain_message(cx, begin, row, &found);
                     }
                 }
-                Look::More => return Look::More,
+                Look::More => return Taken::More,
                 Look::No => {}
             }
         }
-        Look::No
+        Taken::No
     }
 
     /// Where the next header may begin, at or before `stop`, if headers without special tokens are expected.
@@ -72,16 +71,11 @@ impl Engine {
 
     /// The header at `at`, which is where [`Self::plain_stop`] stopped.
     pub(super) fn plain_look(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        let Some(plain) = self.plain.filter(|p| p.searched == at) else { return Look::No };
-        let Some(channels) = Self::channels(cx, plain.row) else { return Look::No };
-        let taken = match cx.literal(at, &channels.role) {
-            Look::Is(end) => match plain_header(cx, channels, end) {
-                Look::Is(found) => self.plain_message(cx, at, plain.row, &found),
-                other => other.unit(),
-            },
-            other => other.unit(),
-        };
-        if taken == Look::No
+        let Some(plain) = self.plain.filter(|p| p.searched == at) else { return Taken::No };
+        let Some(channels) = Self::channels(cx, plain.row) else { return Taken::No };
+        let header = cx.literal(at, &channels.role).then(|end| plain_header(cx, channels, end));
+        let taken = header.take(|found| self.plain_message(cx, at, plain.row, &found));
+        if taken == Taken::No
             && let Some(plain) = &mut self.plain
         {
             plain.searched = at + 1;
@@ -92,22 +86,22 @@ impl Engine {
     /// The object at `at` stands behind such a header on a line of its own in the text: `assistant to=functions.f json`.
     pub(super) fn line_header(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         if self.given.from >= at {
-            return Look::No;
+            return Taken::No;
         }
         // What else stands behind the brace is no place that is looked at in a whole text.
         match cx.bytes().get(at + 1) {
-            None if !cx.eof => return Look::More,
+            None if !cx.eof => return Taken::More,
             Some(&byte) if char_class::begins_key(byte) || byte.is_ascii_whitespace() => {}
-            _ => return Look::No,
+            _ => return Taken::No,
         }
-        let Some((row, start)) = self.header_line(cx, self.given.from, at) else { return Look::No };
-        let Some(channels) = Self::channels(cx, row) else { return Look::No };
+        let Some((row, start)) = self.header_line(cx, self.given.from, at) else { return Taken::No };
+        let Some(channels) = Self::channels(cx, row) else { return Taken::No };
         match plain_header(cx, channels, start + channels.role.len()) {
-            Look::Is(found) if found.name.is_some() && found.end == at => match self.refuses(cx, start) {
-                Look::No => self.plain_message(cx, start, row, &found),
-                look => look.then(|()| Look::No),
-            },
-            _ => Look::No,
+            Look::Is(found) if found.name.is_some() && found.end == at => {
+                unless!(self.refuses(cx, start));
+                self.plain_message(cx, start, row, &found)
+            }
+            _ => Taken::No,
         }
     }
 
@@ -145,9 +139,9 @@ impl Engine {
     }
 
     fn plain_message(&mut self, cx: &Reader<'_>, at: usize, row: u16, found: &Found<'_>) -> Taken {
-        let Some(channels) = Self::channels(cx, row) else { return Look::No };
+        let Some(channels) = Self::channels(cx, row) else { return Taken::No };
         if found.name.is_some() && self.out.takes_no_more(cx, at) {
-            return Look::No;
+            return Taken::No;
         }
         self.out.trace.note(at..found.end, Noted::Marker(Markup::Header));
         self.plain = Some(Plain { row, searched: found.end });
@@ -158,7 +152,7 @@ impl Engine {
         self.end_message(cx, at, found.end, row);
         let reasoning = channels.reasoning.iter().any(|c| c == found.channel);
         self.begin_message(row, if reasoning { Kind::Reasoning } else { Kind::Content }, true, true);
-        Look::Is(())
+        Taken::Done
     }
 }
 

@@ -1,8 +1,7 @@
 //! What opens and closes reasoning.
-use super::Taken;
 use super::shown::quoted::stands_in_string;
-use crate::engine::look::told;
-use crate::engine::{Doubt, Engine, Look, Mode, Reader};
+use crate::engine::look::{taken, told};
+use crate::engine::{Doubt, Engine, Look, Mode, Reader, Taken};
 use crate::turn::{Issue, IssueCode};
 
 impl Engine {
@@ -10,29 +9,29 @@ impl Engine {
     /// on a line of its own: `thought`.
     pub(super) fn opening_label(&mut self, cx: &Reader<'_>) -> Taken {
         if self.given.mode != Mode::Reasoning {
-            return Look::No;
+            return Taken::No;
         }
         let pairs = &cx.dialects.reasoning;
         for (long, _) in pairs {
             for label in pairs.iter().filter_map(|(short, _)| long.strip_prefix(short.as_str())) {
                 let end = match cx.literal(0, label) {
                     Look::Is(end) if !label.is_empty() => end,
-                    Look::More => return Look::More,
+                    Look::More => return Taken::More,
                     _ => continue,
                 };
                 if let Some(end) = told!(cx.literal(end, "\n")) {
                     self.remove(cx, 0, end);
-                    return Look::Is(());
+                    return Taken::Done;
                 }
             }
         }
-        Look::No
+        Taken::No
     }
 
     pub(super) fn reasoning_opens(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
         let blank = self.fresh_at(cx, at);
         if self.inline.is_some() || self.hold.is_some() {
-            return Look::No;
+            return Taken::No;
         }
         // In the middle of a line a tag is one only if it ends that, and a token where thoughts are glued to it: who writes about
         // it goes on behind a blank or a sign. What has bars is a token anywhere, if its dialect is the one that was named.
@@ -44,18 +43,15 @@ impl Engine {
             _ if blank || sure || cx.at_line_start(at) => {}
             Some(b'\n') => {}
             Some(next) if glued(next) => {}
-            None if !cx.eof => return Look::More,
+            None if !cx.eof => return Taken::More,
             _ => {
                 self.leftover.named_opener = Some(at).filter(|_| self.given.mode == Mode::Content);
-                return Look::No;
+                return Taken::No;
             }
         }
         if self.given.mode == Mode::Content && marker.starts_with('<') {
             // It may be a tag named after a tool, with a parameter of that in it.
-            match self.bare_element(cx, at) {
-                Look::No => {}
-                taken => return taken,
-            }
+            taken!(self.bare_element(cx, at));
         }
         if self.given.mode == Mode::Content {
             self.remove(cx, at, at + length);
@@ -64,18 +60,18 @@ impl Engine {
             // The prompt had opened it already.
             self.remove(cx, at, at + length);
         } else {
-            return Look::No;
+            return Taken::No;
         }
         self.reasoning_seen = true;
         self.section = None;
-        Look::Is(())
+        Taken::Done
     }
 
     pub(super) fn reasoning_closes(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
         if self.holds(Doubt::Reasoning) || self.given.mode == Mode::Reasoning {
             // A draft without markers holds it.
             if told!(stands_in_string(cx, at, at + length)).is_some() {
-                return Look::No;
+                return Taken::No;
             }
         }
         if self.holds(Doubt::Reasoning) {
@@ -85,8 +81,8 @@ impl Engine {
             // In backticks that hold nothing else it is spoken of.
             if self.inline.is_some() && cx.slice(0, at).ends_with('`') {
                 match cx.bytes().get(at + length) {
-                    Some(b'`') => return Look::No,
-                    None if !cx.eof => return Look::More,
+                    Some(b'`') => return Taken::No,
+                    None if !cx.eof => return Taken::More,
                     _ => {}
                 }
             }
@@ -95,14 +91,14 @@ impl Engine {
             self.given.mode = Mode::Content;
             self.inline = None;
             self.given.space = None;
-            return Look::Is(());
+            return Taken::Done;
         }
         if self.inline.is_some() || self.hold.is_some() {
-            return Look::No;
+            return Taken::No;
         }
         // Both are spoken of.
         if self.leftover.named_opener.take().is_some_and(|opener| !cx.slice(opener, at).contains('\n')) {
-            return Look::No;
+            return Taken::No;
         }
         self.remove(cx, at, at + length);
         if !self.reasoning_seen && self.out.calls.is_empty() {
@@ -112,6 +108,6 @@ impl Engine {
         } else {
             self.out.issue(Issue::at(IssueCode::StrayMarker, at, "reasoning was closed that was not open"));
         }
-        Look::Is(())
+        Taken::Done
     }
 }

@@ -1,8 +1,7 @@
 //! Text that runs away: after its calls a model without a stop writes on as if it were the other side, or the file that
 //! quoted the answer. What looks like a call there is not its own.
-use super::Taken;
 use crate::engine::reader::{blank, floor};
-use crate::engine::{Engine, Look, Reader, head};
+use crate::engine::{Engine, Look, Reader, Taken, head};
 use crate::turn::{Issue, IssueCode};
 use memchr::memmem::Finder;
 use once_cell::sync::Lazy;
@@ -236,25 +235,25 @@ impl Engine {
     pub(super) fn turn_marker(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
         let quoted = self.inline.is_some() || self.fence.is_some() || self.hold.is_some();
         if quoted || self.runaway.turn != Turn::Own {
-            return Look::No;
+            return Taken::No;
         }
         let behind_tag = cx.slice(0, at).ends_with(['>', ']']) || self.given.removed && self.fresh_at(cx, at);
         if behind_tag || cx.at_line_start(at) || cx.slice(at, at + length).ends_with('\n') {
             if self.out.calls.is_empty() && begins_prompt(cx.slice(0, at)) {
                 self.runaway.turn = Turn::Transcript;
-                return Look::No;
+                return Taken::No;
             }
             // With nothing behind it, it is where the model was to stop.
             match cx.behind_space(at, at + length) {
                 Look::Is(next) if next >= cx.text.len() => {
                     self.remove(cx, at, next);
-                    return Look::Is(());
+                    return Taken::Done;
                 }
-                Look::More => return Look::More,
+                Look::More => return Taken::More,
                 _ => self.runaway.turn = Turn::Invented { side: Side::User, told: false },
             }
         }
-        Look::No
+        Taken::No
     }
 
     /// What stands at `at` stands in the other side's turn, which the model invented: no call.

@@ -1,12 +1,11 @@
 //! Sections: groups of calls with a marker round them.
-use super::Taken;
 use super::tried::Standing;
 use super::words::sentence;
 use crate::char_class;
 use crate::dialect::{CallTemplate, Marker, Row, special};
 use crate::engine::head::{self, Head};
-use crate::engine::look::{seen, told};
-use crate::engine::{Engine, Look, Mode, Reader};
+use crate::engine::look::{seen, taken, told};
+use crate::engine::{Engine, Look, Mode, Reader, Taken};
 
 /// Words that stand in a section before its first call have no more bytes.
 const MOST_WORDS: usize = 256;
@@ -50,30 +49,24 @@ impl Engine {
         standing: Standing,
     ) -> Taken {
         let (Some(entry), Some((open, _))) = (cx.dialects.row(row), cx.dialects.section(row, section)) else {
-            return Look::No;
+            return Taken::No;
         };
         let mut opener = Head::default();
-        let opens = head::behind_marker(cx, at, length, open, &mut 0, &mut opener);
-        if opens != Look::Is(()) {
-            return opens;
-        }
+        seen!(head::behind_marker(cx, at, length, open, &mut 0, &mut opener));
         let end = opener.end;
         // A line break that was written as its escape parts the two as well.
         let inside = seen!(cx.behind_space(at, cx.skip_markup_space(end)));
         if cx.ends_in_space(inside) {
-            return Look::More;
+            return Taken::More;
         }
         if !entry.first.may_be(cx.bytes().get(inside..).unwrap_or_default()) {
-            return Look::No;
+            return Taken::No;
         }
         let mut found = Head::default();
         for (i, call) in entry.calls.iter().enumerate() {
             if told!(head::fill(cx, inside, &call.head, &mut found)).is_some() {
                 found.twice |= standing == Standing::Twice;
-                match self.begin(cx, at, row, i as u16, &mut found, Some(section)) {
-                    Look::No => {}
-                    taken => return taken,
-                }
+                taken!(self.begin(cx, at, row, i as u16, &mut found, Some(section)));
             }
         }
         // A call's marker stands there, though what follows it cannot be read: the section is one all the same.
@@ -84,7 +77,7 @@ impl Engine {
         // The text ends in the call's head: then nothing was called, and the section's marker is text as well.
         let unfinished = cx.unfinished();
         if cx.eof && entry.calls.iter().any(|call| head::head(&unfinished, inside, &call.head) == Look::More) {
-            return Look::No;
+            return Taken::No;
         }
         if entry.calls.iter().any(opener)
             && !self.closed_to_calls(entry)
@@ -95,9 +88,9 @@ impl Engine {
             self.given.opener = Some(at..end);
             self.leftover.opener_given = None;
             self.section = Some((row, section));
-            return Look::Is(());
+            return Taken::Done;
         }
-        Look::No
+        Taken::No
     }
 
     /// The message is to somebody who is no tool, in a dialect whose calls are messages to tools.
@@ -111,7 +104,7 @@ impl Engine {
     pub(super) fn opens_before_words(&mut self, cx: &Reader<'_>, at: usize, ends: &[(usize, u32)]) -> Taken {
         let prose = self.given.mode == Mode::Content && self.inline.is_none() && self.fence.is_none();
         if !prose || self.section.is_some() {
-            return Look::No;
+            return Taken::No;
         }
         let lists = ends.iter().rev().flat_map(|(_, list)| cx.dialects.markers.list(*list));
         for marker in lists {
@@ -137,14 +130,14 @@ impl Engine {
                 self.given.opener = fenced.then_some(at..end);
                 self.leftover.opener_given = None;
                 self.section = Some((row, section));
-                return Look::Is(());
+                return Taken::Done;
             }
         }
-        Look::No
+        Taken::No
     }
 
     /// The first thing near `from` that belongs to the section's row is a call.
-    fn call_behind_words(&mut self, cx: &Reader<'_>, from: usize, row: u16, section: u16) -> Taken {
+    fn call_behind_words(&mut self, cx: &Reader<'_>, from: usize, row: u16, section: u16) -> Look<()> {
         let Some(entry) = cx.dialects.row(row) else { return Look::No };
         let near = cx.bytes().get(..from + MOST_WORDS).unwrap_or(cx.bytes());
         let mut at = from;
@@ -179,24 +172,26 @@ impl Engine {
     /// The literal of `length` that begins what closes the section stands at `at`.
     pub(super) fn section_ends(&mut self, cx: &Reader<'_>, at: usize, length: usize, row: u16, section: u16) -> Taken {
         let open = self.section.is_some_and(|(open, _)| open == row) || self.call_ended(cx, at, row);
-        let Some((_, close)) = cx.dialects.section(row, section) else { return Look::No };
+        let Some((_, close)) = cx.dialects.section(row, section) else { return Taken::No };
         let mut found = Head::default();
         match head::behind_marker(cx, at, length, close, &mut 0, &mut found) {
             // Words are what any text may say that does not stand right behind a call.
-            Look::Is(()) if cx.rest(at).starts_with(char::is_alphanumeric) && !self.call_ended(cx, at, row) => Look::No,
+            Look::Is(()) if cx.rest(at).starts_with(char::is_alphanumeric) && !self.call_ended(cx, at, row) => {
+                Taken::No
+            }
             Look::Is(()) if !open => self.closes_nothing(cx, at, found.end, row),
             // No call stood in it, and what opened it is text.
             Look::Is(()) if self.given.opener.is_some() || self.leftover.opener_given == Some(self.out.calls.len()) => {
                 self.section = None;
-                Look::No
+                Taken::No
             }
             Look::Is(()) => {
                 self.remove(cx, at, found.end);
                 self.section = None;
-                Look::Is(())
+                Taken::Done
             }
-            Look::No => Look::No,
-            Look::More => Look::More,
+            Look::No => Taken::No,
+            Look::More => Taken::More,
         }
     }
 

@@ -1,10 +1,9 @@
 //! Opening markers that stand twice where one was meant: the second is left out, with a repair.
-use super::Taken;
 use super::tried::Standing;
 use crate::dialect::{CallTemplate, Element, Passed, opener};
 use crate::engine::head::Head;
 use crate::engine::look::{seen, unless};
-use crate::engine::{Engine, Look, Reader, misspelt};
+use crate::engine::{Engine, Look, Reader, Taken, misspelt};
 
 /// A shorter marker that stands twice need not be a slip.
 const SHORTEST_TWICE: usize = 4;
@@ -29,7 +28,7 @@ impl Engine {
     ) -> Taken {
         let text = cx.slice(at, at + length);
         if text.len() < SHORTEST_TWICE {
-            return Look::No;
+            return Taken::No;
         }
         let end = seen!(misspelt::behind(cx, at + length).then(|next| cx.literal(next, text)));
         unless!(cx.literal(cx.skip_markup_space(end), text));
@@ -40,16 +39,16 @@ impl Engine {
                 continue;
             }
             let taken = self.take(cx, at, end - at, marker, Standing::Twice);
-            if taken == Look::Is(()) {
+            if taken == Taken::Done {
                 self.note_markup(at, end, marker);
             }
-            if taken != Look::No {
+            if taken != Taken::No {
                 *passed = meanings.passed();
                 return taken;
             }
             self.tried.pass(&mut meanings);
         }
-        Look::No
+        Taken::No
     }
 }
 

@@ -1,17 +1,17 @@
 //! Fences: one holds calls if its whole body is calls, and else code.
 use super::inline::Inline;
 use crate::char_class::IDENTIFIER;
-use crate::dialect::{Marker, MarkersAt};
+use crate::dialect::{Body, Marker, MarkersAt};
 use crate::engine::body::BodyState;
 use crate::engine::body::python::Python;
 use crate::engine::call::MOST_READ_AGAIN;
+use crate::engine::look::{seen, taken, told};
 use crate::engine::output::Call;
-use crate::engine::prose::Taken;
 use crate::engine::prose::channels::Kind;
 use crate::engine::prose::tried::Standing;
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted, Reason};
-use crate::engine::{Doubt, Engine, Fences, Look, Memo, Mode, Reader, State, Step};
+use crate::engine::{Doubt, Engine, Fences, Look, Memo, Mode, Reader, State, Step, Taken};
 use crate::schema::ToolSet;
 use crate::turn::{CallStatus, Issue, IssueCode, RepairCode};
 use std::ops::Range;
@@ -159,25 +159,22 @@ impl Engine {
     /// Tildes in prose: three or more at the start of a line open a fence.
     pub(in crate::engine) fn tildes(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         if !self.begins_line(cx, at) {
-            return Look::No;
+            return Taken::No;
         }
         match run(cx, at, b'~') {
             Look::Is(length) if length >= 3 => self.fence_opens(cx, at, length, b'~'),
-            Look::More => Look::More,
-            _ => Look::No,
+            Look::More => Taken::More,
+            _ => Taken::No,
         }
     }
 
     /// A fence of so many `ticks` opens at `at`, unless it is inline code.
     pub(in crate::engine) fn fence_opens(&mut self, cx: &Reader<'_>, at: usize, ticks: usize, tick: u8) -> Taken {
-        match self.leftover_fence(cx, at, at + ticks) {
-            Look::No => {}
-            taken => return taken,
-        }
+        taken!(self.leftover_fence(cx, at, at + ticks));
         let near = cx.near(at, LONGEST_LINE);
         let line = memchr::memchr(b'\n', near);
         if line.is_none() && cx.may_go_on(near.len(), LONGEST_LINE) {
-            return Look::More;
+            return Taken::More;
         }
         let end = floor(cx.text, at + line.unwrap_or(near.len()));
         let ticked = tick == b'`' && cx.slice(at + ticks, end).contains('`');
@@ -189,11 +186,11 @@ impl Engine {
             // An info string holds no backtick: this is inline code.
             self.inline = Some(Inline::new(ticks, at));
             self.at = at + ticks;
-            return Look::Is(());
+            return Taken::Done;
         }
         let Some(line) = line else {
             self.at = at + ticks;
-            return Look::Is(());
+            return Taken::Done;
         };
         let below = at + line + 1;
         self.leave_inline(at);
@@ -203,11 +200,10 @@ impl Engine {
         {
             self.remove(cx, at, below);
             self.state = State::Invented { result, at, searched: at + opener.len() };
-            return Look::Is(());
+            return Taken::Done;
         }
-        match self.holds_no_calls(cx, at) {
-            Look::No => {}
-            look => return look.then(|reason| self.code_begins(below, ticks, tick, reason)),
+        if let Some(reason) = told!(self.holds_no_calls(cx, at)) {
+            return self.code_begins(below, ticks, tick, reason);
         }
         let behind = calls_behind_label(cx, at + ticks, end);
         let body = behind.unwrap_or(below);
@@ -237,7 +233,7 @@ impl Engine {
         self.out.trace.note(body..body, Noted::Passed(reason));
         self.at = body;
         self.state = State::Code { ticks, tick, inner: 0 };
-        Look::Is(())
+        Taken::Done
     }
 
     /// What stands in the `fence` from `body` on may be calls: its `markup` is no content then.
@@ -249,23 +245,22 @@ impl Engine {
         self.out.enveloped = false;
         self.hold(Doubt::Fence, markup.start, before);
         self.fence = Some(Fence { calls: self.out.calls.len(), ..fence });
-        Look::Is(())
+        Taken::Done
     }
 
     /// A fence at `at`, with so many `ticks`, behind a sentence: all of it may be calls as well.
     #[cold]
     pub(in crate::engine) fn opens_behind(&mut self, cx: &Reader<'_>, at: usize, ticks: usize) -> Taken {
-        let Look::Is(body) = behind_label(cx, at + ticks) else { return behind_label(cx, at + ticks).unit() };
+        let body = seen!(behind_label(cx, at + ticks));
         if self.runs_away(cx, at)
             || self.hold.is_some()
             || self.given.mode == Mode::Reasoning
             || self.reread > MOST_READ_AGAIN * at
         {
-            return Look::No;
+            return Taken::No;
         }
-        match self.holds_no_calls(cx, at) {
-            Look::No => {}
-            look => return look.then(|reason| self.code_begins(body, ticks, b'`', reason)),
+        if let Some(reason) = told!(self.holds_no_calls(cx, at)) {
+            return self.code_begins(body, ticks, b'`', reason);
         }
         let label = cx.slice(at + ticks, body).trim();
         let (labelled, commented) = (cx.dialects.labels_fence(label), cx.dialects.calls_in_fence(label));
@@ -285,7 +280,7 @@ impl Engine {
         if never {
             self.out.trace.note(at + ticks..until - ticks, Noted::Passed(Reason::InlineCode));
             self.at = until;
-            return Look::Is(());
+            return Taken::Done;
         }
         let place = Place::Line { until };
         let fence = Fence { ticks, tick: b'`', calls: 0, labelled: false, commented: false, keeps: false, place };
@@ -339,24 +334,16 @@ impl Engine {
         }
         self.at = at;
         let called = self.out.calls.len() > fence.calls;
-        let printing = if called && fence.commented { self.printing_line(cx, at) } else { Look::No };
-        if printing == Look::No && fence.keeps {
+        let printing = if called && fence.commented { self.printing_line(cx, at) } else { Taken::No };
+        if printing == Taken::No && fence.keeps {
             // What goes on may use it: that is a program.
             return self.fence_is_code(cx, fence, at);
         }
-        let taken = printing.or(|| self.marker(cx, at));
-        let taken = match taken {
-            Look::No => self.late_marker_from(cx, at),
-            taken => taken,
-        };
-        let taken = match taken {
-            Look::No => self.bare_in_fence(cx, at, fence),
-            taken => taken,
-        };
-        match taken {
-            Look::Is(()) => Step::Go,
-            Look::More => Step::More,
-            Look::No => self.fence_ends_in(cx, fence, at, at),
+        let taken = printing.or(|| self.marker(cx, at)).or(|| self.late_marker_from(cx, at));
+        match taken.or(|| self.bare_in_fence(cx, at, fence)) {
+            Taken::Done => Step::Go,
+            Taken::More => Step::More,
+            Taken::No => self.fence_ends_in(cx, fence, at, at),
         }
     }
 
@@ -364,19 +351,16 @@ impl Engine {
         if cx.bytes().get(at) == Some(&b'<') {
             return self.bare_element(cx, at);
         }
-        match BodyState::bare(cx, at) {
-            Look::Is(body) => self.begin_bare(cx, at, body),
-            Look::No => {
-                let may_call = fence.may_hold_python(cx);
-                let first = fence.commented && self.out.calls.len() == fence.calls;
-                let assigned = || if first { Python::assigned(cx, at).unit() } else { Look::No };
-                match Python::plausible(cx, at).or(assigned) {
-                    Look::Is(()) if may_call => self.begin_bare(cx, at, crate::dialect::Body::Python),
-                    Look::More if may_call => Look::More,
-                    _ => Look::No,
-                }
-            }
-            Look::More => Look::More,
+        if let Some(body) = told!(BodyState::bare(cx, at)) {
+            return self.begin_bare(cx, at, body);
+        }
+        let may_call = fence.may_hold_python(cx);
+        let first = fence.commented && self.out.calls.len() == fence.calls;
+        let assigned = || if first { Python::assigned(cx, at).unit() } else { Look::No };
+        match Python::plausible(cx, at).or(assigned) {
+            Look::Is(()) if may_call => self.begin_bare(cx, at, Body::Python),
+            Look::More if may_call => Taken::More,
+            _ => Taken::No,
         }
     }
 
@@ -484,9 +468,9 @@ impl Engine {
             let Some(byte) = bytes.get(hit).copied() else { break };
             if byte != tick {
                 match self.closer_in_code(cx, hit) {
-                    Look::Is(()) => return Step::Go,
-                    Look::More => break,
-                    Look::No => self.at = cx.next_char(hit),
+                    Taken::Done => return Step::Go,
+                    Taken::More => break,
+                    Taken::No => self.at = cx.next_char(hit),
                 }
                 continue;
             }
@@ -532,20 +516,20 @@ impl Engine {
         };
         let closes = |list: u32| cx.dialects.markers.list(list).iter().copied().find(is_closer);
         match cx.dialects.markers.at(cx.bytes(), at) {
-            MarkersAt::Partial(_) | MarkersAt::Some { more: true, .. } if !cx.eof => Look::More,
+            MarkersAt::Partial(_) | MarkersAt::Some { more: true, .. } if !cx.eof => Taken::More,
             MarkersAt::Some { ends, count, .. } => {
                 let found = ends.get(..count).unwrap_or_default().iter().rev();
                 let Some((length, marker)) = found.copied().find_map(|(length, list)| Some((length, closes(list)?)))
                 else {
-                    return Look::No;
+                    return Taken::No;
                 };
                 let taken = self.take(cx, at, length, marker, Standing::Once);
-                if taken == Look::Is(()) {
+                if taken == Taken::Done {
                     self.note_markup(at, at + length, marker);
                 }
                 taken
             }
-            MarkersAt::Nothing | MarkersAt::Partial(_) => Look::No,
+            MarkersAt::Nothing | MarkersAt::Partial(_) => Taken::No,
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Inline code, in backticks: it holds no call.
 use super::code::{behind_sentence, run};
-use crate::engine::look::seen;
-use crate::engine::prose::Taken;
+use crate::engine::look::{seen, taken};
 use crate::engine::trace::{Noted, Reason};
-use crate::engine::{Doubt, Engine, Look, Reader};
+use crate::engine::{Doubt, Engine, Reader, Taken};
 use std::ops::Range;
 
 /// A run of backticks that may have opened inline code. It ends with its paragraph at the latest: then the run was a sign like
@@ -70,10 +69,7 @@ impl Engine {
             return self.fence_opens(cx, at, length, b'`');
         }
         if length >= 3 && self.inline.is_none() && behind_sentence(cx, at) {
-            match self.opens_behind(cx, at, length) {
-                Look::No => {}
-                taken => return taken,
-            }
+            taken!(self.opens_behind(cx, at, length));
         }
         match self.inline {
             Some(inline) if closes => {
@@ -87,7 +83,7 @@ impl Engine {
             None => self.inline = Some(Inline::new(length, at)),
         }
         self.at = at + length;
-        Look::Is(())
+        Taken::Done
     }
 
     /// Leaves inline code whose paragraph ends before `at`.

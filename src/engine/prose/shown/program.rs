@@ -4,12 +4,11 @@ use super::code::Fence;
 use crate::char_class;
 use crate::dialect::Key;
 use crate::engine::body::python::Python;
-use crate::engine::prose::Taken;
 use crate::engine::prose::invented::RESULTS;
 use crate::engine::prose::runaway::is_one_of;
 use crate::engine::prose::words::example::open_bracket;
 use crate::engine::reader::{blank, floor, invisible};
-use crate::engine::{Engine, Look, Reader, Step};
+use crate::engine::{Engine, Look, Reader, Step, Taken};
 use crate::turn::{Issue, IssueCode};
 
 impl Engine {
@@ -26,10 +25,11 @@ impl Engine {
 
     /// Behind calls, a line at `at` that only prints what one of them gave says nothing.
     pub(in crate::engine) fn printing_line(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        Python::prints_variable(cx, at).map(|end| {
+        Python::prints_variable(cx, at).take(|end| {
             let what = format!("a line that only prints what a call gave was left out: {:?}", cx.slice(at, end));
             self.out.issue(Issue::at(IssueCode::EnvelopeMember, at, what));
             self.remove(cx, at, end);
+            Taken::Done
         })
     }
 }
