@@ -148,8 +148,8 @@ mod tests {
     fn only_what_the_text_behind_a_marker_rules_out_is_passed_over() {
         let dialects = Dialects::auto();
         let first = |marker: Marker| match marker {
-            Marker::Call { row, call } => Some(&dialects.rows[usize::from(row)].calls[usize::from(call)].first),
-            Marker::Section { row, section } => dialects.rows[usize::from(row)].first_in(section),
+            Marker::Call(call) => Some(&dialects.call(call)?.first),
+            Marker::Section(section) => dialects.row(section.row)?.first_in(section),
             _ => None,
         };
         for list in 0..dialects.markers.lists() {

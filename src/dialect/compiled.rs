@@ -1,6 +1,7 @@
 //! One or more dialects made ready for the engine.
 use super::catalogue::{add, behind, rows_read};
 use super::choice;
+use super::id::{CallId, RowId, SectionId};
 use super::marker::Marker;
 use super::markers::Markers;
 use super::row::{CallTemplate, First, Row};
@@ -32,24 +33,24 @@ pub struct Dialects {
     /// Searchers for what closes reasoning: they are dear to make.
     pub(crate) reasoning_ends: Vec<Finder<'static>>,
     /// The row whose calls without markers are JSON, and the one where they are Python.
-    pub(crate) bare_json: Option<u16>,
-    pub(crate) bare_python: Option<u16>,
-    /// The template of calls whose name stands on a line of its own, without a marker: row and call.
-    pub(crate) name_line: Option<(u16, u16)>,
+    pub(crate) bare_json: Option<RowId>,
+    pub(crate) bare_python: Option<RowId>,
+    /// The template of calls whose name stands on a line of its own, without a marker.
+    pub(crate) name_line: Option<CallId>,
     /// Templates of calls that begin with a word before their marker.
-    pub(crate) words: Vec<(u16, u16)>,
+    pub(crate) words: Vec<CallId>,
     /// Templates whose opening marker begins as too much text does: only what an answer begins with is one.
-    pub(crate) openers: Vec<(u16, u16)>,
+    pub(crate) openers: Vec<CallId>,
     /// What opens calls in plain words and ends in a colon.
     pub(crate) labels: Vec<String>,
     /// The rows whose messages have headers.
-    pub(crate) channels: Vec<u16>,
+    pub(crate) channels: Vec<RowId>,
     /// What their headers may begin with where the opening marker is missing.
     pub(crate) headers: First,
-    /// The templates of calls with Gemma's values, one a row: row and call. What stands round strings tells them apart.
-    pub(crate) gemma: Vec<(u16, u16)>,
+    /// The templates of calls with Gemma's values, one a row. What stands round strings tells them apart.
+    pub(crate) gemma: Vec<CallId>,
     /// The row whose calls are tags named after tools.
-    pub(crate) elements: Option<u16>,
+    pub(crate) elements: Option<RowId>,
     /// Its calls stand in fences, by templates of its own.
     pub(crate) fenced: bool,
     /// Such templates of any row whose calls are Python, from the label on.
@@ -101,31 +102,31 @@ impl Dialects {
     }
 
     /// The dialect of a row.
-    pub(crate) fn dialect(&self, row: u16) -> Option<&Arc<Dialect>> {
-        self.rows.get(usize::from(row)).map(|row| &row.dialect)
+    pub(crate) fn dialect(&self, id: RowId) -> Option<&Arc<Dialect>> {
+        self.row(id).map(|row| &row.dialect)
     }
 
-    /// The row of this number, with its templates.
-    pub(crate) fn row(&self, row: u16) -> Option<&Row> {
-        self.rows.get(usize::from(row))
+    /// The row, with its templates.
+    pub(crate) fn row(&self, id: RowId) -> Option<&Row> {
+        self.rows.get(id.index())
     }
 
-    /// The template of this number of the row.
-    pub(crate) fn call(&self, row: u16, call: u16) -> Option<&CallTemplate> {
-        self.row(row)?.calls.get(usize::from(call))
+    /// The template of a row's calls.
+    pub(crate) fn call(&self, id: CallId) -> Option<&CallTemplate> {
+        self.row(id.row)?.call(id)
     }
 
-    /// What opens and closes the section of this number of the row.
-    pub(crate) fn section(&self, row: u16, section: u16) -> Option<&(Vec<Element>, Vec<Element>)> {
-        self.row(row)?.sections.get(usize::from(section))
+    /// What opens and closes the section.
+    pub(crate) fn section(&self, id: SectionId) -> Option<&(Vec<Element>, Vec<Element>)> {
+        self.row(id.row)?.sections.get(id.index())
     }
 
     /// The row that writes calls without markers in the grammar `body`.
-    pub(crate) fn bare(&self, body: Body) -> Option<u16> {
+    pub(crate) fn bare(&self, body: Body) -> Option<RowId> {
         match body {
             Body::Json => self.bare_json,
             Body::Python => self.bare_python,
-            Body::Gemma => self.gemma.first().map(|(row, _)| *row),
+            Body::Gemma => self.gemma.first().map(|call| call.row),
             Body::Arguments | Body::Parameters | Body::Elements | Body::Text => None,
         }
     }
@@ -194,14 +195,14 @@ impl Dialects {
         let mut set = Self { auto, ..Self::empty() };
         let mut entries = Vec::new();
         for (number, dialect) in dialects.iter().enumerate() {
-            set.add(dialect, number as u16, &mut entries)?;
+            set.add(dialect, RowId::new(number), &mut entries)?;
         }
         for (i, (open, _)) in set.results.iter().enumerate() {
             entries.push((open.clone(), Marker::Result(i as u16)));
         }
         // What opens a result may be where the model was to stop.
         for (number, row) in set.rows.iter().enumerate() {
-            entries.extend(row.dialect.tokens.iter().map(|t| (t.clone(), Marker::Token { row: number as u16 })));
+            entries.extend(row.dialect.tokens.iter().map(|t| (t.clone(), Marker::Token(RowId::new(number)))));
         }
         let ends: BTreeSet<_> =
             set.reasoning.iter().map(|(_, close)| close).filter(|close| !close.is_empty()).collect();
@@ -242,19 +243,15 @@ impl Dialects {
             call.named = name.and_then(|name| numbers.get(name).copied());
             call.beginnings = numbers;
         }
-        let rows = &set.rows;
-        let first = |marker| {
-            let row = |row: u16| rows.get(usize::from(row));
-            match marker {
-                Marker::Call { row: number, call } => Some(&row(number)?.calls.get(usize::from(call))?.first),
-                Marker::Section { row: number, section } => row(number)?.first_in(section),
-                _ => None,
-            }
+        let row = |id: RowId| set.rows.get(id.index());
+        let first = |marker| match marker {
+            Marker::Call(call) => Some(&row(call.row)?.call(call)?.first),
+            Marker::Section(section) => row(section.row)?.first_in(section),
+            _ => None,
         };
         let beginnings = |marker| match marker {
-            Marker::Call { row, call } => {
-                let template = rows.get(usize::from(row)).and_then(|row| row.calls.get(usize::from(call)));
-                template.map_or(&[][..], |template| &template.beginnings)
+            Marker::Call(call) => {
+                row(call.row).and_then(|row| row.call(call)).map_or(&[][..], |template| &template.beginnings)
             }
             _ => &[][..],
         };
@@ -262,9 +259,9 @@ impl Dialects {
         Ok(set)
     }
 
-    /// Adds the row of this `number` and what it begins with to the `entries`.
-    fn add(&mut self, dialect: &Arc<Dialect>, number: u16, entries: &mut Vec<(String, Marker)>) -> Result<(), Error> {
-        let mut row = Row::new(dialect.clone(), number, entries)?;
+    /// Adds the row that is called `id`, and what it begins with to the `entries`.
+    fn add(&mut self, dialect: &Arc<Dialect>, id: RowId, entries: &mut Vec<(String, Marker)>) -> Result<(), Error> {
+        let mut row = Row::new(dialect.clone(), id, entries)?;
         let same = |text: &String, earlier: &Row| row.reads_as(earlier, text);
         let twins: Vec<bool> =
             dialect.calls.iter().map(|text| self.rows.iter().any(|earlier| same(text, earlier))).collect();
@@ -275,15 +272,13 @@ impl Dialects {
         if row.sections.is_empty() {
             // There is no section in which its twins would be tried.
             entries.retain(|(_, marker)| match marker {
-                Marker::Call { row: of, call } if *of == number => {
-                    row.calls.get(usize::from(*call)).is_none_or(|call| !call.twin)
-                }
+                Marker::Call(call) if call.row == id => row.call(*call).is_none_or(|call| !call.twin),
                 _ => true,
             });
         }
         if self.auto {
             let frequent = |(text, marker): &(String, Marker)| match marker {
-                Marker::Call { row, call } if text.starts_with('-') => Some((*row, *call)),
+                Marker::Call(call) if text.starts_with('-') => Some(*call),
                 _ => None,
             };
             self.openers.extend(entries.iter().filter_map(frequent));
@@ -294,28 +289,28 @@ impl Dialects {
         add(&mut self.reasoning, dialect.reasoning.iter().filter(|pair| !words(pair)));
         add(&mut self.results, dialect.results.iter().filter(|pair| !words(pair)));
         // Its kin are only read.
-        if !self.auto && number == 0 {
+        if !self.auto && id == RowId::new(0) {
             add(&mut self.results, &dialect.own_results);
         }
         if let Some(channels) = &dialect.channels {
-            self.channels.push(number);
-            entries.extend(channels.opens.iter().map(|t| (t.clone(), Marker::Header { row: number })));
+            self.channels.push(id);
+            entries.extend(channels.opens.iter().map(|t| (t.clone(), Marker::Header(id))));
             // The sign by which it is found is too frequent to look for in every text.
             if !self.auto && channels.calls_to_recipients {
-                entries.push((channels.recipient.clone(), Marker::Recipient { row: number }));
+                entries.push((channels.recipient.clone(), Marker::Recipient(id)));
             }
-            entries.extend(channels.closes.iter().map(|t| (t.clone(), Marker::MessageEnd { row: number })));
+            entries.extend(channels.closes.iter().map(|t| (t.clone(), Marker::MessageEnd(id))));
         }
         entries.extend(dialect.turns.iter().map(|t| (t.clone(), Marker::Turn)));
-        self.add_unmarked(&row, number);
+        self.add_unmarked(&row, id);
         self.rows.push(row);
         Ok(())
     }
 
-    /// What the row of this `number` says of calls that no marker of theirs begins.
-    fn add_unmarked(&mut self, row: &Row, number: u16) {
+    /// What the row that is called `id` says of calls that no marker of theirs begins.
+    fn add_unmarked(&mut self, row: &Row, id: RowId) {
         // A row that has nothing else is what such calls are, whatever others admit.
-        let first = |known: Option<u16>| known.filter(|_| !row.calls.is_empty()).or(Some(number));
+        let first = |known: Option<RowId>| known.filter(|_| !row.calls.is_empty()).or(Some(id));
         let openers = row.calls.iter().filter_map(|call| opener(&call.head));
         for label in openers.filter(|opener| opener.ends_with(':') && !row.dialect.text_ends.is_empty()) {
             if !self.labels.iter().any(|known| known == label) {
@@ -329,9 +324,9 @@ impl Dialects {
             self.bare_python = first(self.bare_python);
         }
         if row.by_name() && !row.calls.is_empty() {
-            self.elements = Some(number);
+            self.elements = Some(id);
         }
-        let place = |such: &dyn Fn(&CallTemplate) -> bool| Some((number, row.calls.iter().position(such)? as u16));
+        let place = |such: &dyn Fn(&CallTemplate) -> bool| Some(id.call(row.calls.iter().position(such)?));
         if row.admits(Bare::NameLine) {
             self.name_line = self.name_line.or_else(|| place(&|call| call.body == Body::Arguments));
         }
@@ -339,7 +334,7 @@ impl Dialects {
         self.gemma.extend(place(&|call| gemma(call) && call.name_at().is_some()).or_else(|| place(&gemma)));
         let word = |call: &CallTemplate| call.head.first() == Some(&Element::Slot(Slot::Ignored));
         let words = row.calls.iter().enumerate().filter(|(_, call)| word(call));
-        self.words.extend(words.map(|(call, _)| (number, call as u16)));
+        self.words.extend(words.map(|(call, _)| id.call(call)));
         let fences = row.dialect.calls.iter().filter_map(|call| call.strip_prefix("```"));
         self.fenced |= !self.auto && fences.clone().next().is_some();
         self.python_fences.extend(fences.filter(|fence| fence.contains("{python}")).map(str::to_owned));

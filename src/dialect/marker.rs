@@ -1,70 +1,52 @@
 //! The meaning of a marker.
-/// What a literal marker begins or ends. Numbers are indexes into the set's tables.
+use super::id::{CallId, RowId, SectionId};
+
+/// What a literal marker begins or ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Marker {
-    /// Call template `call` of `row`.
-    Call {
-        row: u16,
-        call: u16,
-    },
-    /// Opening of section `section` of `row`.
-    Section {
-        row: u16,
-        section: u16,
-    },
-    /// Closing of section `section` of `row`.
-    SectionEnd {
-        row: u16,
-        section: u16,
-    },
-    /// Element `element` of what closes calls by template `call` of `row`.
+    /// A call by this template.
+    Call(CallId),
+    /// Opening of this section.
+    Section(SectionId),
+    /// Closing of this section.
+    SectionEnd(SectionId),
+    /// Element `element` of what closes calls by the template `call`.
     CallEnd {
-        row: u16,
-        call: u16,
+        call: CallId,
         element: u16,
     },
-    /// What stands behind the name in calls by template `call` of `row`.
-    Inner {
-        row: u16,
-        call: u16,
-    },
+    /// What stands behind the name in calls by this template.
+    Inner(CallId),
+    /// What opens reasoning, by its number in the set's list of pairs.
     ReasoningOpen(u16),
     ReasoningClose(u16),
-    /// A special token that is no content.
-    Token {
-        row: u16,
-    },
+    /// A special token of this row that is no content.
+    Token(RowId),
     /// The other side's turn begins.
     Turn,
     /// A marker inside the text, with holes: template `inline` of `row`.
     Inline {
-        row: u16,
+        row: RowId,
         inline: u16,
     },
-    /// Opening of the tool's result `result`.
+    /// Opening of a tool's result, by its number in the set's list of pairs.
     Result(u16),
     /// The header of a message.
-    Header {
-        row: u16,
-    },
+    Header(RowId),
     /// What stands before a recipient in a header whose opening marker is missing.
-    Recipient {
-        row: u16,
-    },
+    Recipient(RowId),
     /// The end of a message.
-    MessageEnd {
-        row: u16,
-    },
+    MessageEnd(RowId),
 }
 
 impl Marker {
     /// Calls, or sections of them, begin with it.
     pub(crate) const fn opens_calls(self) -> bool {
-        matches!(self, Self::Call { .. } | Self::Section { .. })
+        matches!(self, Self::Call(_) | Self::Section(_))
     }
 
     pub(crate) const fn is_token(self) -> bool {
-        matches!(self, Self::Token { .. })
+        matches!(self, Self::Token(_))
     }
 
     pub(crate) const fn closes_reasoning(self) -> bool {

@@ -7,6 +7,7 @@ mod choice;
 mod compiled;
 #[cfg(feature = "templates")]
 mod from_template;
+mod id;
 mod keys;
 mod late;
 mod marker;
@@ -22,6 +23,7 @@ pub use compiled::Dialects;
 #[cfg(feature = "templates")]
 pub use from_template::TemplateOptions;
 
+pub(crate) use id::{CallId, RowId, SectionId};
 pub(crate) use keys::Key;
 pub(crate) use late::LateMarker;
 pub(crate) use marker::Marker;

@@ -1,5 +1,6 @@
 //! A dialect whose templates have been read: what its calls, parameters and sections are written like, and what each of
 //! them may begin with.
+use super::id::{CallId, RowId, SectionId};
 use super::marker::Marker;
 use super::template::{self, Body, Element, Slot, Template};
 use super::{Bare, Dialect};
@@ -257,7 +258,7 @@ fn read_parameter(text: &str) -> Result<Parameter, Error> {
 }
 
 impl Row {
-    pub(super) fn new(dialect: Arc<Dialect>, number: u16, markers: &mut Vec<(String, Marker)>) -> Result<Self, Error> {
+    pub(super) fn new(dialect: Arc<Dialect>, id: RowId, markers: &mut Vec<(String, Marker)>) -> Result<Self, Error> {
         let mut row = Self {
             calls: Vec::new(),
             parameters: Vec::new(),
@@ -283,9 +284,9 @@ impl Row {
                 // What opens such a call is everywhere: an offered name finds it.
             } else if let Some(opener) = opener {
                 if let Some(inner) = call.inner(&row.parameters) {
-                    markers.push((inner.to_owned(), Marker::Inner { row: number, call: i as u16 }));
+                    markers.push((inner.to_owned(), Marker::Inner(id.call(i))));
                 }
-                markers.push((opener, Marker::Call { row: number, call: i as u16 }));
+                markers.push((opener, Marker::Call(id.call(i))));
             } else if call.head.first() == Some(&Element::Slot(Slot::Ignored)) {
                 // A word that belongs to the marker behind it: looked for where an answer begins.
             } else if dialect.sections.is_empty() && dialect.channels.is_none() {
@@ -298,10 +299,10 @@ impl Row {
             for (element, closer) in call.tail.iter().enumerate() {
                 let Some(text) = closer.text() else { continue };
                 let known = |(t, m): &(String, Marker)| {
-                    **t == *text && matches!(m, Marker::CallEnd { row, .. } if *row == number)
+                    **t == *text && matches!(m, Marker::CallEnd { call, .. } if call.row == id)
                 };
                 if closes_alone(text) && !row.by_name() && !markers.iter().any(known) {
-                    let marker = Marker::CallEnd { row: number, call: i as u16, element: element as u16 };
+                    let marker = Marker::CallEnd { call: id.call(i), element: element as u16 };
                     markers.push((text.to_string(), marker));
                 }
             }
@@ -326,7 +327,7 @@ impl Row {
             let opener = template.opener().map(str::to_owned).ok_or_else(|| {
                 Error::at(ErrorCode::BadDialect, text, "a marker inside the text must begin with literal text")
             })?;
-            markers.push((opener, Marker::Inline { row: number, inline: i as u16 }));
+            markers.push((opener, Marker::Inline { row: id, inline: i as u16 }));
             row.inline.push(template.elements);
         }
         for (i, (open, close)) in dialect.sections.iter().enumerate() {
@@ -334,9 +335,9 @@ impl Row {
             let Some(opener) = open.opener() else {
                 return Err(Error::new(ErrorCode::BadDialect, "a section must begin with literal text"));
             };
-            markers.push((opener.to_owned(), Marker::Section { row: number, section: i as u16 }));
+            markers.push((opener.to_owned(), Marker::Section(id.section(i))));
             if let Some(closer) = close.opener() {
-                markers.push((closer.to_owned(), Marker::SectionEnd { row: number, section: i as u16 }));
+                markers.push((closer.to_owned(), Marker::SectionEnd(id.section(i))));
             }
             row.sections.push((open.elements, close.elements));
         }
@@ -354,9 +355,14 @@ impl Row {
             && others.channels.is_none()
     }
 
-    /// What may stand behind the literal that opens the section: of more than a literal that is not known yet.
-    pub(crate) fn first_in(&self, section: u16) -> Option<&First> {
-        let (open, _) = self.sections.get(usize::from(section))?;
+    /// Its template of calls that is called so.
+    pub(crate) fn call(&self, id: CallId) -> Option<&CallTemplate> {
+        self.calls.get(id.index())
+    }
+
+    /// What may stand behind the literal that opens its section of this id: of more than a literal that is not known yet.
+    pub(crate) fn first_in(&self, id: SectionId) -> Option<&First> {
+        let (open, _) = self.sections.get(id.index())?;
         (open.len() == 1).then_some(&self.first)
     }
 

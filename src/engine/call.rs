@@ -11,7 +11,7 @@ use super::tail::{Tail, string_goes_on};
 use super::trace::Reason;
 use super::writer::{Evidence, Writer};
 use super::{Doubt, Engine, Given, Look, Memo, Reader, State, Step};
-use crate::dialect::{Body, Key};
+use crate::dialect::{Body, Key, SectionId};
 use crate::engine::look::seen;
 use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
 use memchr::memmem::Finder;
@@ -75,8 +75,8 @@ impl CallState {
         call
     }
 
-    /// The call stands in this section of its row.
-    pub(super) fn in_section(&mut self, section: Option<u16>) {
+    /// The call stands in this section.
+    pub(super) fn in_section(&mut self, section: Option<SectionId>) {
         self.writer.section = section;
     }
 
@@ -170,7 +170,7 @@ impl Engine {
             let cut = cx.eof && at == cx.text.len();
             self.out.trace.kept(
                 call.start..at,
-                call.origin.number(),
+                call.origin.row_id(),
                 if cut { Reason::CutOff } else { Reason::NotReadable },
             );
         }
@@ -218,7 +218,7 @@ impl Engine {
             self.given = call.before;
             self.at = at;
         }
-        if self.section.is_some_and(|(row, _)| Some(row) == call.origin.number()) && self.out.calls.is_empty() {
+        if call.origin.row_id().is_some_and(|row| self.in_section_of(row)) && self.out.calls.is_empty() {
             self.section = None;
         }
         // A label is a word, which says less than signs do.
@@ -406,7 +406,7 @@ impl Engine {
     fn cuts_string(&self, cx: &Reader<'_>, call: &CallState, at: usize) -> Look<()> {
         let quoted = match call.origin {
             Origin::Bare(_) => true,
-            Origin::Template { .. } => {
+            Origin::Template(_) => {
                 let body = call.origin.template(cx).map(|template| template.body);
                 at == self.body.end && matches!(body, Some(Body::Json | Body::Arguments | Body::Python))
             }

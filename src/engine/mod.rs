@@ -28,7 +28,7 @@ mod writer;
 
 pub use options::{Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTools};
 
-use crate::dialect::{Dialect, Dialects};
+use crate::dialect::{Dialect, Dialects, RowId, SectionId};
 use crate::schema::ToolSet;
 use crate::turn::{Turn, new_call_id};
 use call::CallState;
@@ -164,8 +164,8 @@ pub(crate) struct Engine {
     given: Given,
     /// What is being read at `at`.
     state: State,
-    /// The section that is open: row and section.
-    section: Option<(u16, u16)>,
+    /// The section that is open.
+    section: Option<SectionId>,
     inline: Option<prose::shown::inline::Inline>,
     /// The fence whose body is being read as calls.
     fence: Option<prose::shown::code::Fence>,
@@ -189,7 +189,7 @@ pub(crate) struct Engine {
     unknown: Option<(usize, u8, usize)>,
     unclear: prose::unclear::Unclear,
     /// The row of the dialect whose special token came last.
-    speaks: Option<u16>,
+    speaks: Option<RowId>,
     /// How many bytes were read again behind drafts in reasoning that were given up: they have a bound.
     reread: usize,
     /// Where the body of the last call stands, if that call had markers.

@@ -1,13 +1,12 @@
 //! What a call is read by.
 use super::Reader;
-use crate::dialect::{Body, CallTemplate, Dialect, Dialects, Element, Row};
+use crate::dialect::{Body, CallId, CallTemplate, Dialect, Dialects, Element, Row, RowId};
 use std::sync::Arc;
 
 /// A template, or no more than a grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// This template of this row.
-    Template { row: u16, call: u16 },
+    Template(CallId),
     /// No template: the call has no markers, only a body of this grammar.
     Bare(Body),
 }
@@ -18,22 +17,22 @@ impl Origin {
         matches!(self, Self::Bare(_))
     }
 
-    /// The number of its row.
-    pub(super) const fn number(self) -> Option<u16> {
+    /// What its row is called.
+    pub(super) const fn row_id(self) -> Option<RowId> {
         match self {
-            Self::Template { row, .. } => Some(row),
+            Self::Template(call) => Some(call.row),
             Self::Bare(_) => None,
         }
     }
 
     /// The dialect's row, where it is by a template.
     pub(super) fn row<'t>(self, cx: &Reader<'t>) -> Option<&'t Row> {
-        cx.dialects.row(self.number()?)
+        cx.dialects.row(self.row_id()?)
     }
 
     pub(super) fn template<'t>(self, cx: &Reader<'t>) -> Option<&'t CallTemplate> {
         match self {
-            Self::Template { row, call } => cx.dialects.call(row, call),
+            Self::Template(call) => cx.dialects.call(call),
             Self::Bare(_) => None,
         }
     }
@@ -46,7 +45,7 @@ impl Origin {
     /// The dialect that writes such calls.
     pub(super) fn dialect(self, dialects: &Dialects) -> Option<&Arc<Dialect>> {
         dialects.dialect(match self {
-            Self::Template { row, .. } => row,
+            Self::Template(call) => call.row,
             Self::Bare(body) => dialects.bare(body)?,
         })
     }

@@ -3,7 +3,7 @@
 use super::found::{Found, Piece, Value};
 use super::head::Head;
 use super::{Engine, Reader};
-use crate::dialect::Marker;
+use crate::dialect::{Marker, RowId};
 use crate::json::{ScanResult, Scanner};
 use crate::turn::codes;
 use std::ops::Range;
@@ -54,8 +54,7 @@ codes! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Note {
     pub(crate) range: Range<usize>,
-    /// The dialect's number.
-    pub(crate) row: Option<u16>,
+    pub(crate) row: Option<RowId>,
     pub(crate) noted: Noted,
 }
 
@@ -128,7 +127,7 @@ impl Trace {
         self.of(range, None, noted);
     }
 
-    fn of(&mut self, range: Range<usize>, row: Option<u16>, noted: Noted) {
+    fn of(&mut self, range: Range<usize>, row: Option<RowId>, noted: Noted) {
         if let Some(notes) = self.0.as_deref_mut().filter(|n| n.notes.len() < MAX_NOTES) {
             notes.notes.push(Note { range, row, noted });
         }
@@ -150,7 +149,7 @@ impl Trace {
     }
 
     /// What was read from `range` is text after all, for the reason given last, or for `otherwise`.
-    pub(crate) fn kept(&mut self, range: Range<usize>, row: Option<u16>, otherwise: Reason) {
+    pub(crate) fn kept(&mut self, range: Range<usize>, row: Option<RowId>, otherwise: Reason) {
         let Some(notes) = self.0.as_deref_mut() else { return };
         let (reason, name) = notes.refusal.take().unwrap_or((otherwise, String::new()));
         self.of(range, row, Noted::Kept(reason, Piece::Made(name)));
@@ -190,16 +189,16 @@ impl Engine {
         let markup = match marker {
             Marker::ReasoningOpen(_) => Markup::ReasoningOpens,
             Marker::ReasoningClose(_) => Markup::ReasoningCloses,
-            Marker::Section { .. } => Markup::SectionOpens,
-            Marker::SectionEnd { .. } | Marker::CallEnd { .. } => Markup::SectionCloses,
-            Marker::Token { .. } | Marker::Inline { .. } => Markup::Token,
-            Marker::Header { .. }
-            | Marker::Recipient { .. }
-            | Marker::MessageEnd { .. }
+            Marker::Section(_) => Markup::SectionOpens,
+            Marker::SectionEnd(_) | Marker::CallEnd { .. } => Markup::SectionCloses,
+            Marker::Token(_) | Marker::Inline { .. } => Markup::Token,
+            Marker::Header(_)
+            | Marker::Recipient(_)
+            | Marker::MessageEnd(_)
             | Marker::Result(_)
             | Marker::Turn
-            | Marker::Call { .. }
-            | Marker::Inner { .. } => return,
+            | Marker::Call(_)
+            | Marker::Inner(_) => return,
         };
         self.out.trace.note(at..end, Noted::Marker(markup));
     }

@@ -7,7 +7,7 @@ use super::output::{Call, Output};
 use super::trace::{Noted, Reason};
 use super::{Look, Memo, Mode, Reader, UnknownTools};
 use crate::bytes::same;
-use crate::dialect::{Element, must_close};
+use crate::dialect::{Element, SectionId, must_close};
 use crate::json::{self, Member};
 use crate::schema::{Tool, Written};
 use crate::turn::{ArgumentError, CallStatus, Event, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
@@ -99,8 +99,8 @@ pub(super) struct Writer {
     pub(super) id: Option<Box<str>>,
     /// How many calls have begun.
     pub(super) begun: usize,
-    /// The section of the row that it stands in.
-    pub(super) section: Option<u16>,
+    /// The section that it stands in.
+    pub(super) section: Option<SectionId>,
     /// What closes the fence that it stands in, where nothing else closes it.
     pub(super) fence: Option<&'static str>,
     /// What stands among the calls and is none: it becomes text behind them.
@@ -160,13 +160,13 @@ impl Writer {
     pub(super) fn closing<'t>(&self, cx: &Reader<'t>) -> &'t [Element] {
         let tail = self.origin.tail(cx);
         let section = self.section.filter(|_| !must_close(tail));
-        let section = section.and_then(|section| self.origin.row(cx)?.sections.get(usize::from(section)));
+        let section = section.and_then(|section| cx.dialects.section(section));
         section.map_or(tail, |(_, close)| close)
     }
 
     /// Where the section of a call that ends at `at` is closed, if it is right behind that; else `at`.
     pub(super) fn behind_section(&self, cx: &Reader<'_>, at: usize) -> Look<usize> {
-        let section = self.section.and_then(|section| self.origin.row(cx)?.sections.get(usize::from(section)));
+        let section = self.section.and_then(|section| cx.dialects.section(section));
         let close = section.map_or(&[][..], |(_, close)| close);
         if close.is_empty() {
             Look::Is(at)

@@ -102,7 +102,7 @@ pub(super) fn kept(
     for (i, note) in seen.notes.iter().enumerate() {
         match &note.noted {
             Noted::Kept(reason, name) if !note.range.is_empty() => {
-                let row = note.row.and_then(|row| dialects.rows.get(usize::from(row)));
+                let row = note.row.and_then(|row| dialects.row(row));
                 let calls = row.map_or(&[][..], |row| row.calls.as_slice());
                 let end = whole_end(text, note.range.clone(), calls, &mut closers);
                 let dialect = row.map(|row| row.dialect.name.to_string());

@@ -62,8 +62,8 @@ impl Engine {
     /// `<read_file><path>a.py</path></read_file>`, `<read_file>{"path": "a.py"}</read_file>`: a tag named after an offered
     /// tool at the start of a line, and in it one named after a parameter of it, or an object that begins with one.
     pub(super) fn bare_element(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        let (Some(tools), Some(number)) = (cx.tools, cx.dialects.elements) else { return Taken::No };
-        let Some(row) = cx.dialects.row(number) else { return Taken::No };
+        let (Some(tools), Some(row_id)) = (cx.tools, cx.dialects.elements) else { return Taken::No };
+        let Some(row) = cx.dialects.row(row_id) else { return Taken::No };
         let Some(call) = row.calls.first() else { return Taken::No };
         let behind_another = self.behind_removed(cx, at);
         if self.inline.is_some() || self.section.is_some() || !(behind_another || cx.at_line_start(at)) {
@@ -101,7 +101,7 @@ impl Engine {
             Some(b'{') => {
                 let body = seen!(first_member(cx, tag(at).0, inside));
                 let object = row.calls.iter().position(|c| c.head == call.head && c.body == body);
-                return object.map_or(Taken::No, |call| self.begin(cx, at, number, call as u16, &mut found, None));
+                return object.map_or(Taken::No, |call| self.begin(cx, at, row_id.call(call), &mut found, None));
             }
             _ => return Taken::No,
         }
@@ -113,7 +113,7 @@ impl Engine {
             (name, None) if !cx.eof && parameters().any(|p| may_begin(name, p)) => return Taken::More,
             _ => return Taken::No,
         }
-        self.begin(cx, at, number, 0, &mut found, None)
+        self.begin(cx, at, row_id.call(0), &mut found, None)
     }
 
     /// Calls without a marker, where calls stand and the evidence is there.

@@ -3,7 +3,7 @@ use super::named::{may_lack_key, unopened_key};
 use super::twice::opened_twice;
 use super::words::sentence;
 use crate::char_class;
-use crate::dialect::{Body, CallTemplate, Element, Row};
+use crate::dialect::{Body, CallId, CallTemplate, Element, Row, RowId, SectionId};
 use crate::engine::body::BodyState;
 use crate::engine::call::CallState;
 use crate::engine::head::{Head, LONGEST_NAME};
@@ -98,15 +98,20 @@ impl Engine {
         form.is_naked() && !self.out.trace.is_on() && form.is_named_by_head()
     }
 
+    /// The section that is open is one of the row's.
+    pub(in crate::engine) fn in_section_of(&self, row: RowId) -> bool {
+        self.section.is_some_and(|section| section.row == row)
+    }
+
     /// A call by this `template` of `row` is none unless the name in its head is offered.
-    pub(super) fn needs_offer(&self, cx: &Reader<'_>, row: u16, template: &CallTemplate) -> bool {
-        let inside = self.section.is_some_and(|(open, _)| open == row);
+    pub(super) fn needs_offer(&self, cx: &Reader<'_>, row: RowId, template: &CallTemplate) -> bool {
+        let inside = self.in_section_of(row);
         let entry = cx.dialects.row(row);
         entry.is_some_and(|row| self.needs_offered_head(Form { row, template, inside }))
     }
 
     /// So it is, and the name in the head that was read, `found`, is not.
-    pub(super) fn is_unoffered(&self, cx: &Reader<'_>, row: u16, template: &CallTemplate, found: &Head) -> bool {
+    pub(super) fn is_unoffered(&self, cx: &Reader<'_>, row: RowId, template: &CallTemplate, found: &Head) -> bool {
         found.name.is_some() && !found.twice && self.needs_offer(cx, row, template) && !found.is_offered(cx)
     }
 
@@ -115,13 +120,12 @@ impl Engine {
         &mut self,
         cx: &Reader<'_>,
         at: usize,
-        row: u16,
-        call: u16,
+        call: CallId,
         found: &mut Head,
-        section: Option<u16>,
+        section: Option<SectionId>,
     ) -> Taken {
-        let may_begin = self.may_begin(cx, at, (row, call), found, section);
-        may_begin.take(|evidence| self.begin_template(cx, at, (row, call), found, section, evidence))
+        let may_begin = self.may_begin(cx, at, call, found, section);
+        may_begin.take(|evidence| self.begin_template(cx, at, call, found, section, evidence))
     }
 
     /// Whether a call whose head is `found` at `at` can begin there, and what vouches for it.
@@ -129,18 +133,18 @@ impl Engine {
         &mut self,
         cx: &Reader<'_>,
         at: usize,
-        (row, call): (u16, u16),
+        call: CallId,
         found: &mut Head,
-        section: Option<u16>,
+        section: Option<SectionId>,
     ) -> Look<Evidence> {
-        let Some(entry) = cx.dialects.row(row) else { return Look::No };
-        let Some(template) = entry.calls.get(usize::from(call)) else { return Look::No };
+        let Some(row) = cx.dialects.row(call.row) else { return Look::No };
+        let Some(template) = row.call(call) else { return Look::No };
         if told!(self.in_string(cx, at, found.end)).is_some() {
             self.pass(cx, at, Reason::Quoted);
             return Look::No;
         }
-        let inside = section.is_some() || self.section.is_some_and(|(r, _)| r == row);
-        let form = Form { row: entry, template, inside };
+        let inside = section.is_some() || self.in_section_of(call.row);
+        let form = Form { row, template, inside };
         let naked = form.is_naked();
         if self.needs_offered_head(form) && !found.is_offered(cx) {
             return Look::No;
@@ -176,14 +180,14 @@ impl Engine {
         &mut self,
         cx: &Reader<'_>,
         at: usize,
-        (row, call): (u16, u16),
+        call: CallId,
         found: &Head,
-        section: Option<u16>,
+        section: Option<SectionId>,
         evidence: Evidence,
     ) -> Taken {
-        let Some(entry) = cx.dialects.row(row) else { return Taken::No };
-        let Some(template) = entry.calls.get(usize::from(call)) else { return Taken::No };
-        if let Some(reason) = self.no_place(cx, at, entry) {
+        let Some(row) = cx.dialects.row(call.row) else { return Taken::No };
+        let Some(template) = row.call(call) else { return Taken::No };
+        if let Some(reason) = self.no_place(cx, at, row) {
             self.out.trace.refuse(reason, &found.name(cx).unwrap_or_default());
             return Taken::No;
         }
@@ -207,12 +211,12 @@ impl Engine {
         }
         self.call_stands(cx, before.from..at);
         self.note_name(cx, found);
-        if let Some(section) = section {
+        if section.is_some() {
             self.leftover.opener_given = None;
-            self.section = Some((row, section));
+            self.section = section;
         }
-        let open = self.section.filter(|(open, _)| *open == row).map(|(_, section)| section);
-        let state = CallState::new(cx, Origin::Template { row, call }, template.body, at, found, evidence, before);
+        let open = self.section.filter(|section| section.row == call.row);
+        let state = CallState::new(cx, Origin::Template(call), template.body, at, found, evidence, before);
         self.begin_call(state, |call| call.in_section(open));
         Taken::Done
     }

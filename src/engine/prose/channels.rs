@@ -3,7 +3,7 @@ use super::shown::block_quote::Quote;
 use super::shown::within::has_words;
 use super::words::sentence;
 use crate::char_class::{self, letters};
-use crate::dialect::{Body, Channels};
+use crate::dialect::{Body, Channels, RowId};
 use crate::engine::call::CallState;
 use crate::engine::head::Head;
 use crate::engine::look::{seen, taken, told, unless};
@@ -27,7 +27,7 @@ const QUOTED: usize = 1024;
 /// The message that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Channel {
-    pub(super) row: u16,
+    pub(super) row: RowId,
     /// Calls by the dialect's own templates may stand in it.
     pub(super) calls: bool,
     pub(super) kind: Kind,
@@ -176,7 +176,7 @@ fn unended(cx: &Reader<'_>, channels: &Channels, marker: Range<usize>, rest: &st
 }
 
 impl Engine {
-    pub(super) fn channels<'t>(cx: &Reader<'t>, row: u16) -> Option<&'t Channels> {
+    pub(super) fn channels<'t>(cx: &Reader<'t>, row: RowId) -> Option<&'t Channels> {
         cx.dialects.row(row)?.dialect.channels.as_ref()
     }
 
@@ -207,7 +207,7 @@ impl Engine {
     }
 
     /// A header begins at `at`; its own words at `from`.
-    pub(super) fn header(&mut self, cx: &Reader<'_>, at: usize, from: usize, row: u16) -> Taken {
+    pub(super) fn header(&mut self, cx: &Reader<'_>, at: usize, from: usize, row: RowId) -> Taken {
         let Some(channels) = Self::channels(cx, row) else { return Taken::No };
         let inline = self.inline.is_some();
         if self.goes_on_quoted(cx, channels, at) {
@@ -335,7 +335,7 @@ impl Engine {
     /// The header at `at` lacks the marker of its end, and its message, an object, begins at `body`: it is a call of an offered
     /// tool, or the answer.
     #[cold]
-    fn unended_header(&mut self, cx: &Reader<'_>, at: usize, body: usize, row: u16) -> Taken {
+    fn unended_header(&mut self, cx: &Reader<'_>, at: usize, body: usize, row: RowId) -> Taken {
         let Some(channels) = Self::channels(cx, row) else { return Taken::No };
         let found = read(cx, channels, at, body);
         let Some(recipient) = found.recipient else {
@@ -355,7 +355,7 @@ impl Engine {
 
     /// The header at `at`, which `head` says the rest of, begins a message that is a call. In reasoning that a marker opened it is a
     /// draft, if that closes.
-    pub(super) fn call_message(&mut self, cx: &Reader<'_>, at: usize, row: u16, head: &Head) -> Taken {
+    pub(super) fn call_message(&mut self, cx: &Reader<'_>, at: usize, row: RowId, head: &Head) -> Taken {
         let drafted = self.given.mode == Mode::Reasoning && self.channel.is_none() && self.given.removed;
         let policy = if drafted { cx.policy.reasoning } else { ReasoningCalls::Run };
         if policy == ReasoningCalls::Ignore {
@@ -368,14 +368,14 @@ impl Engine {
         if let Some(name) = head.name.clone() {
             self.out.trace.note(name, Noted::Name);
         }
-        let origin = Origin::Template { row, call: 0 };
+        let origin = Origin::Template(row.call(0));
         let state = CallState::new(cx, origin, Body::Arguments, at, head, Evidence::Markers, before);
         self.begin_call(state, |_| ());
         Taken::Done
     }
 
     /// ` to=NAME<|message|>` behind a message that nothing closed. The answer itself may hold one: it is quoted there.
-    pub(super) fn bare_header(&mut self, cx: &Reader<'_>, at: usize, from: usize, row: u16) -> Taken {
+    pub(super) fn bare_header(&mut self, cx: &Reader<'_>, at: usize, from: usize, row: RowId) -> Taken {
         let Some(channels) = Self::channels(cx, row) else { return Taken::No };
         if self.inline.is_some() || self.channel.is_none_or(|c| c.is(Kind::Answer)) {
             return Taken::No;
@@ -409,7 +409,7 @@ impl Engine {
     }
 
     /// The row of the message that is being read, if another one may begin in it with a recipient, and the sign of that.
-    fn recipients<'t>(&self, cx: &Reader<'t>) -> Option<(u16, &'t [u8])> {
+    fn recipients<'t>(&self, cx: &Reader<'t>) -> Option<(RowId, &'t [u8])> {
         let channel = self.channel.filter(|c| cx.dialects.auto && !c.is(Kind::Answer))?;
         let channels = Self::channels(cx, channel.row).filter(|c| c.calls_to_recipients && !c.recipient.is_empty())?;
         Some((channel.row, channels.recipient.as_bytes()))
@@ -429,7 +429,7 @@ impl Engine {
     }
 
     /// A message ends; text that follows is content.
-    pub(super) fn message_ends(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Taken {
+    pub(super) fn message_ends(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: RowId) -> Taken {
         if Self::channels(cx, row).is_some_and(|channels| self.ends_quoted(cx, channels, at)) {
             return Taken::No;
         }
@@ -461,7 +461,7 @@ impl Engine {
     }
 
     /// A message of the row begins; whether `calls` may stand in it, and whether its header is `named` for a channel or a recipient.
-    pub(super) fn begin_message(&mut self, row: u16, kind: Kind, calls: bool, named: bool) {
+    pub(super) fn begin_message(&mut self, row: RowId, kind: Kind, calls: bool, named: bool) {
         let reasoning = kind == Kind::Reasoning;
         self.given.mode = if reasoning { Mode::Reasoning } else { Mode::Content };
         self.reasoning_seen |= reasoning;
@@ -486,7 +486,7 @@ impl Engine {
         }
     }
 
-    pub(super) fn end_message(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Given {
+    pub(super) fn end_message(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: RowId) -> Given {
         if self.channel.is_some_and(|c| c.row == row && c.is(Kind::Dropped)) {
             self.out.trace.note(self.given.from..at, Noted::Dropped);
             self.given.from = at;

@@ -1,5 +1,5 @@
 //! Closing markers that close nothing, or that the end of the text cut off.
-use crate::dialect::{CallTemplate, Element};
+use crate::dialect::{CallId, CallTemplate, Element, RowId};
 use crate::engine::origin::Origin;
 use crate::engine::tail::cut_off;
 use crate::engine::{Engine, Look, Reader, Taken, head};
@@ -7,18 +7,18 @@ use crate::turn::{Issue, IssueCode};
 
 impl Engine {
     /// What closes calls by this template begins at `at`, with this element of its tail.
-    pub(super) fn call_end(&mut self, cx: &Reader<'_>, at: usize, row: u16, call: u16, element: u16) -> Taken {
-        let tail = cx.dialects.call(row, call).and_then(|t| t.tail.get(usize::from(element)..)).unwrap_or_default();
+    pub(super) fn call_end(&mut self, cx: &Reader<'_>, at: usize, call: CallId, element: u16) -> Taken {
+        let tail = cx.dialects.call(call).and_then(|t| t.tail.get(usize::from(element)..)).unwrap_or_default();
         // A checkpoint's suffix belongs to the marker.
         let suffixed = matches!(tail.get(1..3), Some([Element::Slot(_), Element::Literal(_)]));
         let marker = tail.get(..if suffixed { 3 } else { 1 }).unwrap_or_default();
-        head::head(cx, at, marker).take(|found| self.closes_nothing(cx, at, found.end, row))
+        head::head(cx, at, marker).take(|found| self.closes_nothing(cx, at, found.end, call.row))
     }
 
     /// A closing marker that closes nothing. Right behind a call of its dialect it is one too many, further on it closes a
     /// call that lacked it, and at the end of a line it is left over where the dialect was named; elsewhere, and behind an
     /// opening marker that is text, it is text.
-    pub(super) fn closes_nothing(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Taken {
+    pub(super) fn closes_nothing(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: RowId) -> Taken {
         if self.inline.is_some() || self.drafts(cx) {
             return Taken::No;
         }
@@ -28,11 +28,11 @@ impl Engine {
             return Taken::No;
         }
         if !self.call_ended(cx, at, row)
-            && self.leftover.unclosed.and_then(Origin::number) != Some(row)
+            && self.leftover.unclosed.and_then(Origin::row_id) != Some(row)
             && !self.closer_missing(cx, at)
         {
             // In a section of another row it may be what closes that.
-            let in_other = self.section.is_some_and(|(open, _)| open != row);
+            let in_other = self.section.is_some_and(|section| section.row != row);
             // Text that waits to be given out makes text of the marker before it.
             let unread = self.leftover.unread || self.given.opener.is_some() && !self.fresh_at(cx, at);
             if cx.dialects.auto || self.fence.is_some() || unread || in_other {
@@ -56,10 +56,8 @@ impl Engine {
 
     /// The text ends in the first bytes of what closes the section, right behind a call in it.
     pub(super) fn cut_closer(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        let Some((row, section)) = self.section.filter(|(row, _)| self.call_ended(cx, at, *row)) else {
-            return Taken::No;
-        };
-        let Some((_, close)) = cx.dialects.section(row, section) else { return Taken::No };
+        let section = self.section.filter(|section| self.call_ended(cx, at, section.row));
+        let Some((_, close)) = section.and_then(|section| cx.dialects.section(section)) else { return Taken::No };
         // One byte alone is no evidence.
         if cx.rest(at).trim_ascii().len() < 2 || !cut_off(cx.rest(at), close, &[]) {
             return Taken::No;
@@ -81,10 +79,10 @@ impl Engine {
     }
 
     /// The text before `at` is a call of this row: it came without its section's opening marker.
-    pub(super) fn call_ended(&self, cx: &Reader<'_>, at: usize, row: u16) -> bool {
+    pub(super) fn call_ended(&self, cx: &Reader<'_>, at: usize, row: RowId) -> bool {
         let Some(last) = self.out.calls.last().map(|call| call.origin) else { return false };
         let near = self.behind_removed(cx, at);
-        near && (last.number() == Some(row) || last.template(cx).is_some_and(|call| writes_alike(cx, row, call)))
+        near && (last.row_id() == Some(row) || last.template(cx).is_some_and(|call| writes_alike(cx, row, call)))
     }
 
     /// The text before `at` is a call that no marker closed, as it had none or lacked its own.
@@ -97,6 +95,6 @@ impl Engine {
 
 /// Calls of this row are written as the one that `call` is the template of, which may have been read by another row.
 #[cold]
-fn writes_alike(cx: &Reader<'_>, row: u16, call: &CallTemplate) -> bool {
+fn writes_alike(cx: &Reader<'_>, row: RowId, call: &CallTemplate) -> bool {
     cx.dialects.row(row).is_some_and(|row| row.calls.iter().any(|own| own.head == call.head && own.tail == call.tail))
 }

@@ -100,14 +100,9 @@ impl Engine {
 
     /// The marker opens calls, and behind `from` stands what closes them, or nothing: where that ends.
     fn closed_at_once(cx: &Reader<'_>, marker: Marker, from: usize) -> Look<usize> {
-        let row = |row: u16| cx.dialects.row(row);
         let closes = match marker {
-            Marker::Call { row: number, call } => {
-                row(number).and_then(|row| row.calls.get(usize::from(call))).map(|call| &call.tail)
-            }
-            Marker::Section { row: number, section } => {
-                row(number).and_then(|row| row.sections.get(usize::from(section))).map(|(_, close)| close)
-            }
+            Marker::Call(call) => cx.dialects.call(call).map(|call| &call.tail),
+            Marker::Section(section) => cx.dialects.section(section).map(|(_, close)| close),
             _ => None,
         };
         let (Some(elements), next) = (closes, cx.skip_space(from)) else { return Look::No };

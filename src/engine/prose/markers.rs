@@ -3,7 +3,7 @@ use super::named::is_tools_tag;
 use super::shown::block_quote::Quote;
 use super::tried::Standing;
 use super::unclear::Stage;
-use crate::dialect::{LateMarker, Marker, Passed};
+use crate::dialect::{CallId, LateMarker, Marker, Passed, RowId, SectionId};
 use crate::engine::head::{self, Head};
 use crate::engine::look::{seen, taken, told, unless};
 use crate::engine::trace::Reason;
@@ -104,7 +104,7 @@ impl Engine {
         let mut quote = if prose { self.line_quotes(cx, at) } else { Quote::No };
         let may_be_listed = |(_, list): &(usize, u32)| known.list(*list).iter().any(|m| Quote::Listed.holds(*m));
         if quote == Quote::No && ends.iter().any(may_be_listed) {
-            let header = |m: &Marker| matches!(m, Marker::Header { .. });
+            let header = |m: &Marker| matches!(m, Marker::Header(_));
             let calls = || ends.iter().any(|(_, list)| known.list(*list).iter().any(|m| !header(m)));
             let opens = ends.iter().any(|(_, list)| known.opens_calls(*list));
             let shown = if prose { self.is_marked_shown(cx, at, calls()) } else { Look::No };
@@ -127,7 +127,7 @@ impl Engine {
         for (i, (length, list)) in ends.iter().rev().enumerate().skip(none) {
             let reasoning = self.given.mode == Mode::Reasoning;
             let behind = Self::behind(cx, at + *length);
-            let is_section = |marker: &Marker| matches!(marker, Marker::Section { .. });
+            let is_section = |marker: &Marker| matches!(marker, Marker::Section(_));
             let mut tag = None;
             let mut meanings = known.list_before(*list, behind, if i == none { passed } else { Passed::default() });
             while let Some(marker) = meanings.next() {
@@ -182,7 +182,7 @@ impl Engine {
         let calls = longest.iter().any(|marker| marker.opens_calls());
         let quoted = longest.iter().any(|marker| quote.holds(*marker));
         if quoted {
-            let header = longest.iter().any(|marker| matches!(marker, Marker::Header { .. }));
+            let header = longest.iter().any(|marker| matches!(marker, Marker::Header(_)));
             self.quotes(at, (calls || header).then_some((at + length, quote)));
             if header && quote != Quote::Whole {
                 self.quotes_message(at + length, quote);
@@ -194,7 +194,7 @@ impl Engine {
         }
         if calls && self.inline.is_none() {
             let row = longest.iter().find_map(|m| match m {
-                Marker::Call { row, .. } | Marker::Section { row, .. } => Some(*row),
+                Marker::Call(CallId { row, .. }) | Marker::Section(SectionId { row, .. }) => Some(*row),
                 _ => None,
             });
             let reason = if quoted { Reason::Quoted } else { Reason::NotReadable };
@@ -216,15 +216,15 @@ impl Engine {
 
     /// What stands `behind` a literal lets it be this marker: a cheap look that spares most templates the thorough one.
     pub(super) fn may_go_on(&self, cx: &Reader<'_>, marker: Marker, behind: &[u8]) -> bool {
-        let row = |row: u16| cx.dialects.row(row);
-        let spoken_by_another = |twin: bool, row: u16| twin && self.section.is_none_or(|(open, _)| open != row);
+        let spoken_by_another = |twin: bool, row: RowId| twin && !self.in_section_of(row);
         match marker {
-            Marker::Call { row: number, call } => row(number)
-                .and_then(|entry| entry.calls.get(usize::from(call)))
-                .is_some_and(|call| !spoken_by_another(call.twin, number) && call.first.may_be(behind)),
-            Marker::Section { row: number, section } => row(number).is_some_and(|entry| {
-                !spoken_by_another(entry.twin, number)
-                    && entry.first_in(section).is_none_or(|first| first.may_be(behind))
+            Marker::Call(call) => cx
+                .dialects
+                .call(call)
+                .is_some_and(|template| !spoken_by_another(template.twin, call.row) && template.first.may_be(behind)),
+            Marker::Section(section) => cx.dialects.row(section.row).is_some_and(|row| {
+                !spoken_by_another(row.twin, section.row)
+                    && row.first_in(section).is_none_or(|first| first.may_be(behind))
             }),
             _ => true,
         }
@@ -275,26 +275,26 @@ impl Engine {
     ) -> Taken {
         self.tried.failed = None;
         match marker {
-            Marker::Header { row } => self.header(cx, at, at + length, row),
-            Marker::Recipient { row } => self.bare_header(cx, at, at + length, row),
-            Marker::MessageEnd { row } => self.message_ends(cx, at, at + length, row),
-            Marker::Token { row } => self.token(cx, at, at + length, row),
+            Marker::Header(row) => self.header(cx, at, at + length, row),
+            Marker::Recipient(row) => self.bare_header(cx, at, at + length, row),
+            Marker::MessageEnd(row) => self.message_ends(cx, at, at + length, row),
+            Marker::Token(row) => self.token(cx, at, at + length, row),
             Marker::Turn => self.turn_marker(cx, at, length),
             Marker::Inline { row, inline } => self.inline_marker(cx, at, row, inline),
-            Marker::CallEnd { row, call, element } => self.call_end(cx, at, row, call, element),
+            Marker::CallEnd { call, element } => self.call_end(cx, at, call, element),
             Marker::Result(result) => self.result_opens(cx, at, at + length, result),
             Marker::ReasoningOpen(_) => self.reasoning_opens(cx, at, length),
             Marker::ReasoningClose(_) => self.reasoning_closes(cx, at, length),
-            Marker::SectionEnd { row, section } => self.section_ends(cx, at, length, row, section),
-            Marker::Section { row, section } => self.section_opens(cx, at, length, row, section, standing),
-            Marker::Inner { row, call } => self.inner_marker(cx, at, row, call),
-            Marker::Call { row, call } => self.call_marker(cx, at, length, (row, call), standing),
+            Marker::SectionEnd(section) => self.section_ends(cx, at, length, section),
+            Marker::Section(section) => self.section_opens(cx, at, length, section, standing),
+            Marker::Inner(call) => self.inner_marker(cx, at, call),
+            Marker::Call(call) => self.call_marker(cx, at, length, call, standing),
         }
     }
 
     /// A token of the row stands from `at` to `end`. `</s>` is HTML as well, and any token may be shown as code: it begins a turn only
     /// where the text begins, and ends one where that ends.
-    fn token(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: u16) -> Taken {
+    fn token(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: RowId) -> Taken {
         let token = cx.slice(at, end);
         let sure = token.contains(['|', '｜']) || cx.first_in_text(at);
         if self.inline.is_some() || !sure {
@@ -311,23 +311,16 @@ impl Engine {
     }
 
     /// The literal of `length` that begins the head of this call stands at `at`.
-    fn call_marker(
-        &mut self,
-        cx: &Reader<'_>,
-        at: usize,
-        length: usize,
-        (row, call): (u16, u16),
-        standing: Standing,
-    ) -> Taken {
-        let Some(template) = cx.dialects.call(row, call) else { return Taken::No };
+    fn call_marker(&mut self, cx: &Reader<'_>, at: usize, length: usize, call: CallId, standing: Standing) -> Taken {
+        let Some(template) = cx.dialects.call(call) else { return Taken::No };
         let mut found = Head::default();
         self.tried.go_to(cx, at, standing);
         let unoffered = self.tried.unoffered;
-        if unoffered.is_some() && template.named == unoffered && self.needs_offer(cx, row, template) {
+        if unoffered.is_some() && template.named == unoffered && self.needs_offer(cx, call.row, template) {
             return Taken::No;
         }
         let look = self.tried.head(cx, at, length, template, &mut found);
-        if look != Look::More && self.is_unoffered(cx, row, template, &found) {
+        if look != Look::More && self.is_unoffered(cx, call.row, template, &found) {
             self.tried.unoffered = template.named;
             if standing == Standing::Word {
                 self.sees_example(cx, at);
@@ -336,22 +329,22 @@ impl Engine {
         }
         found.twice |= standing == Standing::Twice;
         look.take(|()| match standing {
-            Standing::Word => self.begin_word(cx, at, (row, call), &mut found),
-            Standing::Once | Standing::Twice => self.begin(cx, at, row, call, &mut found, None),
+            Standing::Word => self.begin_word(cx, at, call, &mut found),
+            Standing::Once | Standing::Twice => self.begin(cx, at, call, &mut found, None),
         })
     }
 
     /// The head that a word at `at` begins is `found`. What quotes it is looked for where there is something to quote.
-    fn begin_word(&mut self, cx: &Reader<'_>, at: usize, (row, call): (u16, u16), found: &mut Head) -> Taken {
+    fn begin_word(&mut self, cx: &Reader<'_>, at: usize, call: CallId, found: &mut Head) -> Taken {
         self.sees_example(cx, at);
         // Whoever wants to know why it is no call is told so first.
         if self.out.trace.is_on() && self.quotes_word(cx, at) == Look::Is(()) {
             self.pass(cx, at, Reason::Quoted);
             return Taken::No;
         }
-        let may_begin = self.may_begin(cx, at, (row, call), found, None);
+        let may_begin = self.may_begin(cx, at, call, found, None);
         unless!(if may_begin == Look::No { Look::No } else { self.quotes_word(cx, at) });
-        may_begin.take(|evidence| self.begin_template(cx, at, (row, call), found, None, evidence))
+        may_begin.take(|evidence| self.begin_template(cx, at, call, found, None, evidence))
     }
 
     /// Where the text announces the word at `at`, it announces what goes on behind it as well, be that a call or not.
@@ -378,7 +371,7 @@ impl Engine {
 
     /// A marker inside the text that is none of it. It counts where its dialect was named, or has shown itself: by a token, or by a
     /// call right before it.
-    fn inline_marker(&mut self, cx: &Reader<'_>, at: usize, row: u16, inline: u16) -> Taken {
+    fn inline_marker(&mut self, cx: &Reader<'_>, at: usize, row: RowId, inline: u16) -> Taken {
         let shown = || !cx.dialects.auto || self.speaks == Some(row) || self.call_ended(cx, at, row);
         if self.inline.is_some() || self.fence.is_some() || !shown() {
             return Taken::No;

@@ -2,7 +2,7 @@
 //! what only a call has.
 use super::flow::name_before;
 use crate::char_class;
-use crate::dialect::{Bare, Body, CallTemplate, Element, Marker, Row, Slot, catalogue, opener};
+use crate::dialect::{Bare, Body, CallId, CallTemplate, Element, Marker, Row, RowId, Slot, catalogue, opener};
 use crate::engine::body::python::PRINT;
 use crate::engine::head::{self, Head, bare_name, without_escapes};
 use crate::engine::look::{seen, unless};
@@ -42,7 +42,7 @@ pub(super) fn printed(cx: &Reader<'_>, from: usize, start: usize, end: usize) ->
 impl Engine {
     /// The offered name at the start of a line that ends before `at`, or before the white space there.
     /// `inside`: the row whose section is open, if one is.
-    fn name_stands(&self, cx: &Reader<'_>, at: usize, inside: Option<u16>) -> Option<Range<usize>> {
+    fn name_stands(&self, cx: &Reader<'_>, at: usize, inside: Option<RowId>) -> Option<Range<usize>> {
         let tools = cx.tools?;
         let text = cx.slice(self.given.from, at);
         let before = text.trim_ascii_end();
@@ -52,7 +52,7 @@ impl Engine {
         }
         let end = at - (text.len() - before.len());
         let start = end - length;
-        let elsewhere = self.section.is_some_and(|(row, _)| Some(row) != inside);
+        let elsewhere = self.section.is_some_and(|section| Some(section.row) != inside);
         if elsewhere || self.drafts(cx) || self.inline.is_some() || self.fence.is_some() {
             return None;
         }
@@ -73,16 +73,16 @@ impl Engine {
         self.is_quoted(cx, start).map(|()| self.pass(cx, start, Reason::Quoted))
     }
 
-    /// The marker at `at` stands behind the name in calls by template `call` of `row`, whose opening marker is missing:
+    /// The marker at `at` stands behind the name in calls by the template `call`, whose opening marker is missing:
     /// `get_weather[ARGS]{...}`, `get_weather<arg_key>...`.
-    pub(super) fn inner_marker(&mut self, cx: &Reader<'_>, at: usize, row: u16, call: u16) -> Taken {
-        let template = cx.dialects.call(row, call);
+    pub(super) fn inner_marker(&mut self, cx: &Reader<'_>, at: usize, call: CallId) -> Taken {
+        let template = cx.dialects.call(call);
         let behind = template.and_then(|template| template.head.get(template.name_at()?..));
-        let (Some(elements), Some(name)) = (behind, self.name_stands(cx, at, Some(row))) else { return Taken::No };
+        let (Some(elements), Some(name)) = (behind, self.name_stands(cx, at, Some(call.row))) else { return Taken::No };
         unless!(self.refuses(cx, name.start));
         head::head(cx, name.start, elements).take(|mut found| {
             found.unopened = true;
-            self.begin(cx, name.start, row, call, &mut found, None)
+            self.begin(cx, name.start, call, &mut found, None)
         })
     }
 
@@ -111,7 +111,7 @@ impl Engine {
             if !found.name(cx).is_some_and(|name| own(&name)) {
                 return Taken::No;
             }
-            return gemma_template(cx, at).take(|(row, call)| self.begin(cx, start, row, call, &mut found, None));
+            return gemma_template(cx, at).take(|call| self.begin(cx, start, call, &mut found, None));
         }
         found.unopened = false;
         self.begin_bare_by(cx, start, &found, body)
@@ -135,7 +135,7 @@ const LONGEST_RULE: usize = 256;
 
 /// The template of the call whose members, with Gemma's values, begin at `at`: the marker round the first string in them
 /// tells, else the first one is as good as any.
-fn gemma_template(cx: &Reader<'_>, at: usize) -> Look<(u16, u16)> {
+fn gemma_template(cx: &Reader<'_>, at: usize) -> Look<CallId> {
     let templates = cx.dialects.gemma.as_slice();
     let Some(first) = templates.first() else { return Look::No };
     if templates.len() == 1 {
@@ -146,9 +146,10 @@ fn gemma_template(cx: &Reader<'_>, at: usize) -> Look<(u16, u16)> {
         let open = cx.may_go_on(near.len(), cx.policy.max_markup_bytes);
         return if open { Look::More } else { Look::Is(*first) };
     };
-    let quoted = |(row, call): (u16, u16)| {
-        let quote = cx.dialects.dialect(row).map(|dialect| dialect.quote.as_str()).filter(|quote| !quote.is_empty());
-        quote.map_or(Look::No, |quote| cx.literal(at + mark, quote)).map(|_| (row, call))
+    let quoted = |call: CallId| {
+        let quote =
+            cx.dialects.dialect(call.row).map(|dialect| dialect.quote.as_str()).filter(|quote| !quote.is_empty());
+        quote.map_or(Look::No, |quote| cx.literal(at + mark, quote)).map(|_| call)
     };
     Look::any_of(templates.iter().map(|template| quoted(*template))).or(|| Look::Is(*first))
 }
@@ -267,7 +268,7 @@ pub(super) fn is_tools_tag<'t>(cx: &Reader<'t>, at: usize, length: usize, list: 
 #[cold]
 fn holds_no_call(cx: &Reader<'_>, tool: &Tool, end: usize, list: &[Marker]) -> Look<()> {
     let sections = list.iter().filter_map(|marker| match marker {
-        Marker::Section { row, .. } => cx.dialects.row(*row),
+        Marker::Section(section) => cx.dialects.row(section.row),
         _ => None,
     });
     let openers = sections.flat_map(|row| &row.calls).filter_map(|call| opener(&call.head));

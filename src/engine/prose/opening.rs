@@ -42,7 +42,7 @@ fn is_title(name: &str) -> bool {
 impl Engine {
     /// The answer begins with a name on a line of its own, and the arguments follow: `get_weather\n{...}`.
     pub(super) fn opening_name(&mut self, cx: &Reader<'_>) -> Taken {
-        let Some((row, call)) = cx.dialects.name_line else { return Taken::No };
+        let Some(call) = cx.dialects.name_line else { return Taken::No };
         // Only an offered name vouches for such a call: a first word that begins none does not wait.
         // In auto, such a line further on is found as any that names a tool.
         let begins = if cx.dialects.auto { 0 } else { seen!(cx.behind_space(0, 0)) };
@@ -58,10 +58,10 @@ impl Engine {
         let Some(behind) = rest.strip_prefix('\n') else { return Taken::No };
         let name = found.name.clone().map_or("", |r| &cx.text[r]);
         // To everybody, not to a tool: its marker, whose beginning the prompt held, is one that says nothing.
-        let template = cx.dialects.call(row, call);
+        let template = cx.dialects.call(call);
         let opener = template.and_then(|template| opener(&template.head));
         let says_nothing = |token: &String| opener.is_some_and(|opener| token.strip_prefix(opener) == Some(name));
-        if !cx.dialects.auto && cx.dialects.dialect(row).is_some_and(|row| row.tokens.iter().any(says_nothing)) {
+        if !cx.dialects.auto && cx.dialects.dialect(call.row).is_some_and(|row| row.tokens.iter().any(says_nothing)) {
             self.remove(cx, begins, cx.text.len() - behind.len());
             return Taken::Done;
         }
@@ -73,7 +73,7 @@ impl Engine {
         match cx.bytes().get(at) {
             Some(b'{') => {
                 let holds = Self::holds_arguments(cx, name, at);
-                holds.take(|()| self.begin(cx, begins, row, call, &mut found, None))
+                holds.take(|()| self.begin(cx, begins, call, &mut found, None))
             }
             None if !cx.eof => Taken::More,
             _ => Taken::No,
@@ -119,11 +119,11 @@ impl Engine {
     pub(super) fn opening_marker(&mut self, cx: &Reader<'_>) -> Taken {
         let at = cx.skip_space(0);
         let mut result = Taken::No;
-        for (row, call) in cx.dialects.openers.iter().copied() {
-            let template = cx.dialects.call(row, call);
+        for call in cx.dialects.openers.iter().copied() {
+            let template = cx.dialects.call(call);
             let Some(template) = template else { continue };
             match head::head(cx, at, &template.head) {
-                Look::Is(mut found) => taken!(self.begin(cx, at, row, call, &mut found, None)),
+                Look::Is(mut found) => taken!(self.begin(cx, at, call, &mut found, None)),
                 Look::More => result = Taken::More,
                 Look::No => {}
             }
@@ -145,8 +145,8 @@ impl Engine {
         if cx.dialects.auto && !Self::may_be_offered(cx, word) {
             return Taken::No;
         }
-        for (row, call) in cx.dialects.words.iter().copied() {
-            let template = cx.dialects.call(row, call);
+        for call in cx.dialects.words.iter().copied() {
+            let template = cx.dialects.call(call);
             let Some(template) = template else { continue };
             let Some(Element::Literal(marker)) = template.head.get(1) else { continue };
             if open {
@@ -156,7 +156,7 @@ impl Engine {
                 continue;
             }
             let head = head::head(cx, 0, &template.head);
-            return head.take(|mut found| self.begin(cx, 0, row, call, &mut found, None));
+            return head.take(|mut found| self.begin(cx, 0, call, &mut found, None));
         }
         Taken::No
     }

@@ -2,7 +2,7 @@
 //! json{"city": "Paris"}`. Servers that hide special tokens leave of a header the words in it, glued to the text.
 use super::channels::{Kind, opens_call, unglued};
 use crate::char_class;
-use crate::dialect::Channels;
+use crate::dialect::{Channels, RowId};
 use crate::engine::head::Head;
 use crate::engine::look::{told, unless};
 use crate::engine::reader::{blank, floor};
@@ -16,7 +16,7 @@ const LONGEST: usize = 512;
 /// Headers without special tokens are expected: of which row, and how far the next has been looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Plain {
-    pub(super) row: u16,
+    pub(super) row: RowId,
     searched: usize,
 }
 
@@ -107,7 +107,7 @@ impl Engine {
 
     /// The last line with words in `from..to` is, or may become, a header without special tokens to a tool: of which row, and
     /// where it begins.
-    pub(super) fn header_line(&self, cx: &Reader<'_>, from: usize, to: usize) -> Option<(u16, usize)> {
+    pub(super) fn header_line(&self, cx: &Reader<'_>, from: usize, to: usize) -> Option<(RowId, usize)> {
         let elsewhere = self.inline.is_some() || self.fence.is_some() || self.section.is_some();
         if elsewhere || self.plain.is_some() || cx.tools.is_none() || self.drafts(cx) {
             return None;
@@ -121,7 +121,7 @@ impl Engine {
         let line = from + memchr::memrchr(b'\n', text.trim_ascii_end().as_bytes()).map_or(0, |i| i + 1);
         let line = line + cx.slice(line, to).len() - cx.slice(line, to).trim_start_matches(blank).len();
         let written = cx.bytes().get(line..to).unwrap_or_default();
-        let begins = |row: &u16| {
+        let begins = |row: &RowId| {
             let Some(channels) = Self::channels(cx, *row) else { return false };
             let (role, sign) = (channels.role.as_bytes(), channels.recipient.as_bytes());
             // Mostly the line begins with another letter.
@@ -138,7 +138,7 @@ impl Engine {
         Some((row, line))
     }
 
-    fn plain_message(&mut self, cx: &Reader<'_>, at: usize, row: u16, found: &Found<'_>) -> Taken {
+    fn plain_message(&mut self, cx: &Reader<'_>, at: usize, row: RowId, found: &Found<'_>) -> Taken {
         let Some(channels) = Self::channels(cx, row) else { return Taken::No };
         if found.name.is_some() && self.out.takes_no_more(cx, at) {
             return Taken::No;

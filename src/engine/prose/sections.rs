@@ -2,7 +2,7 @@
 use super::tried::Standing;
 use super::words::sentence;
 use crate::char_class;
-use crate::dialect::{CallTemplate, Marker, Row, special};
+use crate::dialect::{CallTemplate, Marker, Row, SectionId, special};
 use crate::engine::head::{self, Head};
 use crate::engine::look::{seen, taken, told};
 use crate::engine::{Engine, Look, Mode, Reader, Taken};
@@ -44,11 +44,10 @@ impl Engine {
         cx: &Reader<'_>,
         at: usize,
         length: usize,
-        row: u16,
-        section: u16,
+        section: SectionId,
         standing: Standing,
     ) -> Taken {
-        let (Some(entry), Some((open, _))) = (cx.dialects.row(row), cx.dialects.section(row, section)) else {
+        let (Some(row), Some((open, _))) = (cx.dialects.row(section.row), cx.dialects.section(section)) else {
             return Taken::No;
         };
         let mut opener = Head::default();
@@ -59,14 +58,14 @@ impl Engine {
         if cx.ends_in_space(inside) {
             return Taken::More;
         }
-        if !entry.first.may_be(cx.bytes().get(inside..).unwrap_or_default()) {
+        if !row.first.may_be(cx.bytes().get(inside..).unwrap_or_default()) {
             return Taken::No;
         }
         let mut found = Head::default();
-        for (i, call) in entry.calls.iter().enumerate() {
+        for (i, call) in row.calls.iter().enumerate() {
             if told!(head::fill(cx, inside, &call.head, &mut found)).is_some() {
                 found.twice |= standing == Standing::Twice;
-                taken!(self.begin(cx, at, row, i as u16, &mut found, Some(section)));
+                taken!(self.begin(cx, at, section.row.call(i), &mut found, Some(section)));
             }
         }
         // A call's marker stands there, though what follows it cannot be read: the section is one all the same.
@@ -76,26 +75,26 @@ impl Engine {
         };
         // The text ends in the call's head: then nothing was called, and the section's marker is text as well.
         let unfinished = cx.unfinished();
-        if cx.eof && entry.calls.iter().any(|call| head::head(&unfinished, inside, &call.head) == Look::More) {
+        if cx.eof && row.calls.iter().any(|call| head::head(&unfinished, inside, &call.head) == Look::More) {
             return Taken::No;
         }
-        if entry.calls.iter().any(opener)
-            && !self.closed_to_calls(entry)
+        if row.calls.iter().any(opener)
+            && !self.closed_to_calls(row)
             && self.given.mode == Mode::Content
             && self.inline.is_none()
         {
             self.remove(cx, at, end);
             self.given.opener = Some(at..end);
             self.leftover.opener_given = None;
-            self.section = Some((row, section));
+            self.section = Some(section);
             return Taken::Done;
         }
         Taken::No
     }
 
     /// The message is to somebody who is no tool, in a dialect whose calls are messages to tools.
-    fn closed_to_calls(&self, entry: &Row) -> bool {
-        let framed = entry.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
+    fn closed_to_calls(&self, row: &Row) -> bool {
+        let framed = row.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
         framed && self.channel.is_some_and(|c| !c.calls)
     }
 
@@ -108,11 +107,11 @@ impl Engine {
         }
         let lists = ends.iter().rev().flat_map(|(_, list)| cx.dialects.markers.list(*list));
         for marker in lists {
-            let Marker::Section { row, section } = *marker else { continue };
-            let (Some(entry), Some((open, _))) = (cx.dialects.row(row), cx.dialects.section(row, section)) else {
+            let Marker::Section(section) = *marker else { continue };
+            let (Some(row), Some((open, _))) = (cx.dialects.row(section.row), cx.dialects.section(section)) else {
                 continue;
             };
-            if self.closed_to_calls(entry) {
+            if self.closed_to_calls(row) {
                 continue;
             }
             let end = match told!(head::head(cx, at, open)) {
@@ -123,13 +122,13 @@ impl Engine {
             if !cx.at_line_start(at) && !special(cx.slice(at, end)) {
                 continue;
             }
-            if told!(self.call_behind_words(cx, end, row, section)).is_some() {
+            if told!(self.call_behind_words(cx, end, section)).is_some() {
                 self.remove(cx, at, end);
                 // A fence may turn out to be code: then the section is text as well.
                 let fenced = matches!(cx.bytes().get(cx.skip_space(end)), Some(b'`' | b'~'));
                 self.given.opener = fenced.then_some(at..end);
                 self.leftover.opener_given = None;
-                self.section = Some((row, section));
+                self.section = Some(section);
                 return Taken::Done;
             }
         }
@@ -137,8 +136,8 @@ impl Engine {
     }
 
     /// The first thing near `from` that belongs to the section's row is a call.
-    fn call_behind_words(&mut self, cx: &Reader<'_>, from: usize, row: u16, section: u16) -> Look<()> {
-        let Some(entry) = cx.dialects.row(row) else { return Look::No };
+    fn call_behind_words(&mut self, cx: &Reader<'_>, from: usize, section: SectionId) -> Look<()> {
+        let Some(row) = cx.dialects.row(section.row) else { return Look::No };
         let near = cx.bytes().get(..from + MOST_WORDS).unwrap_or(cx.bytes());
         let mut at = from;
         loop {
@@ -148,19 +147,20 @@ impl Engine {
             }
             let mut begins = Look::No;
             let mut found = Head::default();
-            for (i, call) in entry.calls.iter().enumerate() {
-                let look = match cx.opens(at, &call.head) {
-                    Look::Is(_) => head::fill(cx, at, &call.head, &mut found),
+            for (i, template) in row.calls.iter().enumerate() {
+                let look = match cx.opens(at, &template.head) {
+                    Look::Is(_) => head::fill(cx, at, &template.head, &mut found),
                     look => look.unit(),
                 };
-                let look = look.then(|()| self.may_begin(cx, at, (row, i as u16), &mut found, Some(section)).unit());
+                let call = section.row.call(i);
+                let look = look.then(|()| self.may_begin(cx, at, call, &mut found, Some(section)).unit());
                 match look {
                     Look::Is(()) => return Look::when(says(cx, from, at)),
                     Look::More => begins = Look::More,
                     Look::No => {}
                 }
             }
-            let ends = entry.sections.iter().flat_map(|(open, close)| [open, close]);
+            let ends = row.sections.iter().flat_map(|(open, close)| [open, close]);
             let ends = Look::any_of(ends.map(|marker| cx.opens(at, marker).unit()));
             match ends.then(|()| Look::No).any(begins) {
                 Look::No if ends == Look::No => at += 1,
@@ -170,9 +170,10 @@ impl Engine {
     }
 
     /// The literal of `length` that begins what closes the section stands at `at`.
-    pub(super) fn section_ends(&mut self, cx: &Reader<'_>, at: usize, length: usize, row: u16, section: u16) -> Taken {
-        let open = self.section.is_some_and(|(open, _)| open == row) || self.call_ended(cx, at, row);
-        let Some((_, close)) = cx.dialects.section(row, section) else { return Taken::No };
+    pub(super) fn section_ends(&mut self, cx: &Reader<'_>, at: usize, length: usize, section: SectionId) -> Taken {
+        let row = section.row;
+        let open = self.in_section_of(row) || self.call_ended(cx, at, row);
+        let Some((_, close)) = cx.dialects.section(section) else { return Taken::No };
         let mut found = Head::default();
         match head::behind_marker(cx, at, length, close, &mut 0, &mut found) {
             // Words are what any text may say that does not stand right behind a call.

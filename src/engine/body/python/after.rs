@@ -19,7 +19,7 @@ const SIGNS: usize = 8;
 /// What closes calls in markers stands at `at`.
 fn closes_calls(cx: &Reader<'_>, at: usize) -> Look<()> {
     let markers = &cx.dialects.markers;
-    let closes = |marker: &Marker| matches!(marker, Marker::CallEnd { .. } | Marker::SectionEnd { .. });
+    let closes = |marker: &Marker| matches!(marker, Marker::CallEnd { .. } | Marker::SectionEnd(_));
     match markers.at(cx.bytes(), at) {
         MarkersAt::Some { more: true, .. } if !cx.eof => Look::More,
         MarkersAt::Some { ends, count, .. } => {

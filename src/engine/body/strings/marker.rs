@@ -1,5 +1,5 @@
 //! The markers in a value that is no JSON: what they open, and whether the value's text shows them.
-use crate::dialect::{Marker, MarkersAt};
+use crate::dialect::{CallId, Marker, MarkersAt, RowId, SectionId};
 use crate::engine::body::BodyState;
 use crate::engine::head::{self, bare_name};
 use crate::engine::origin::Origin;
@@ -135,13 +135,15 @@ pub(super) fn marker(cx: &Reader<'_>, at: usize, origin: Origin) -> Look<Found> 
             let markers = found.flat_map(|(_, list)| cx.dialects.markers.list(*list));
             let (mut opens, mut of_call) = (Opens::Nothing, true);
             for marker in markers {
-                of_call &= matches!(marker, Marker::Call { .. });
+                of_call &= matches!(marker, Marker::Call(_));
                 match marker {
-                    Marker::Call { row: of, .. } | Marker::Section { row: of, .. } if Some(*of) == origin.number() => {
-                        opens = Opens::Own
+                    Marker::Call(CallId { row: of, .. }) | Marker::Section(SectionId { row: of, .. })
+                        if Some(*of) == origin.row_id() =>
+                    {
+                        opens = Opens::Own;
                     }
-                    Marker::Call { .. } | Marker::Section { .. } if opens == Opens::Nothing => opens = Opens::Other,
-                    Marker::Header { row: of } => return header(cx, at, length, *of, origin),
+                    marker if marker.opens_calls() && opens == Opens::Nothing => opens = Opens::Other,
+                    Marker::Header(of) => return header(cx, at, length, *of, origin),
                     _ => {}
                 }
             }
@@ -151,8 +153,8 @@ pub(super) fn marker(cx: &Reader<'_>, at: usize, origin: Origin) -> Look<Found> 
 }
 
 /// A message's header begins with `length` bytes: the role behind them is a part of it.
-fn header(cx: &Reader<'_>, at: usize, length: usize, of: u16, origin: Origin) -> Look<Found> {
-    let opens = if Some(of) == origin.number() { Opens::Own } else { Opens::Other };
+fn header(cx: &Reader<'_>, at: usize, length: usize, of: RowId, origin: Origin) -> Look<Found> {
+    let opens = if Some(of) == origin.row_id() { Opens::Own } else { Opens::Other };
     let channels = cx.dialects.row(of).and_then(|row| row.dialect.channels.as_ref());
     let role = channels.map_or(Look::No, |channels| cx.literal(at + length, &channels.role));
     role.or(|| Look::Is(at + length)).map(|end| Found { length: end - at, opens, of_call: false })

@@ -24,9 +24,9 @@ impl Quote {
     pub(in crate::engine) fn holds(self, marker: Marker) -> bool {
         match self {
             Self::No => false,
-            Self::Line => marker.opens_calls() || matches!(marker, Marker::Header { .. }),
+            Self::Line => marker.opens_calls() || matches!(marker, Marker::Header(_)),
             Self::Listed => {
-                matches!(marker, Marker::CallEnd { .. } | Marker::SectionEnd { .. } | Marker::Header { .. })
+                matches!(marker, Marker::CallEnd { .. } | Marker::SectionEnd(_) | Marker::Header(_))
                     || marker.opens_calls()
             }
             Self::Whole => !matches!(marker, Marker::ReasoningClose(_)),

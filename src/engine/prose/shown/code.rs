@@ -511,7 +511,7 @@ impl Engine {
     fn closer_in_code(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let is_closer = |marker: &Marker| match marker {
             Marker::ReasoningClose(_) => self.given.mode == Mode::Reasoning,
-            Marker::MessageEnd { row } => self.channel.is_some_and(|c| c.row == *row && !c.is(Kind::Answer)),
+            Marker::MessageEnd(row) => self.channel.is_some_and(|c| c.row == *row && !c.is(Kind::Answer)),
             _ => false,
         };
         let closes = |list: u32| cx.dialects.markers.list(list).iter().copied().find(is_closer);
