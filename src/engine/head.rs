@@ -159,22 +159,20 @@ pub(crate) fn fill(cx: &Reader<'_>, at: usize, elements: &[Element], head: &mut 
         },
         _ => (at, 0),
     };
-    *head = Head { end, ..Head::default() };
-    behind(cx, at, elements, from, head, &mut 0)
+    Matching::new(cx, at, elements, head, end).from(from)
 }
 
-/// As [`fill`], where the first of `elements` is a literal of `length` that stands at `at`. The element that was `reached`
-/// is the one that decided.
+/// As [`fill`], where the first of `elements` is a literal of `length` that stands at `at`. What is said beside is which of them
+/// decided.
 pub(crate) fn behind_marker(
     cx: &Reader<'_>,
     at: usize,
     length: usize,
     elements: &[Element],
-    reached: &mut usize,
     head: &mut Head,
-) -> Look<()> {
-    *head = Head { end: at + length, ..Head::default() };
-    behind(cx, at, elements, 1, head, reached)
+) -> (Look<()>, usize) {
+    let mut matching = Matching::new(cx, at, elements, head, at + length);
+    (matching.from(1), matching.reached)
 }
 
 /// As [`behind_marker`], where it is asked elsewhere whether that literal stands there twice.
@@ -183,176 +181,180 @@ pub(crate) fn behind_opener(
     at: usize,
     length: usize,
     elements: &[Element],
-    reached: &mut usize,
     head: &mut Head,
-) -> Look<()> {
-    *head = Head { end: at + length, ..Head::default() };
-    match stands(cx, at, elements, 1, head, reached) {
-        Look::No if has_more_than_space(elements.get(1..*reached)) => behind_twice(cx, at, elements, head, reached),
+) -> (Look<()>, usize) {
+    let mut matching = Matching::new(cx, at, elements, head, at + length);
+    let look = match matching.once(1) {
+        Look::No if has_more_than_space(elements.get(1..matching.reached)) => matching.twice(),
         look => look,
-    }
+    };
+    (look, matching.reached)
 }
 
 fn has_more_than_space(elements: Option<&[Element]>) -> bool {
     elements.unwrap_or_default().iter().any(|element| *element != Element::Space)
 }
 
-/// What is to stand at the end of `head`, which begins at `at`: the elements `from` that number on. One of the literals may
-/// stand there twice.
-fn behind(
-    cx: &Reader<'_>,
-    at: usize,
-    elements: &[Element],
-    from: usize,
-    head: &mut Head,
-    reached: &mut usize,
-) -> Look<()> {
-    match stands(cx, at, elements, from, head, reached) {
-        Look::No if *reached > 0 => behind_twice(cx, at, elements, head, reached),
-        look => look,
-    }
+/// Elements that are to stand one behind the other, and the head that is filled by them.
+struct Matching<'a, 't> {
+    cx: &'a Reader<'t>,
+    elements: &'a [Element],
+    /// No part of them ends behind this place.
+    limit: usize,
+    /// Its end is as far as they stand there.
+    head: &'a mut Head,
+    /// The element that was looked at last.
+    reached: usize,
 }
 
-/// The element that was `reached` does not stand there, but perhaps the literal before it once more, and it behind that.
-#[cold]
-fn behind_twice(cx: &Reader<'_>, at: usize, elements: &[Element], head: &mut Head, reached: &mut usize) -> Look<()> {
-    let before = elements.get(..*reached).unwrap_or_default();
-    let Some(last) = before.iter().rposition(|element| !matches!(element, Element::Space)) else { return Look::No };
-    // A tag that may have a suffix is three elements.
-    let first = match before.get(last.saturating_sub(2)..=last) {
-        Some([Element::Literal(_), Element::Slot(Slot::Ignored), Element::Literal(_)]) => last - 2,
-        _ => last,
-    };
-    let Some(marker @ [Element::Literal(text), ..]) = before.get(first..=last).filter(|_| !head.twice) else {
-        return Look::No;
-    };
-    let next = cx.skip_space(head.end);
-    // Mostly something else stands there.
-    if cx.bytes().get(next) != text.as_bytes().first() || text.len() < 4 || next - head.end > 64 {
-        return Look::No;
+impl<'a, 't> Matching<'a, 't> {
+    /// The first of `elements` is to stand at `at`. Those before `end` do.
+    #[inline]
+    fn new(cx: &'a Reader<'t>, at: usize, elements: &'a [Element], head: &'a mut Head, end: usize) -> Self {
+        *head = Head { end, ..Head::default() };
+        Self { cx, elements, limit: at + cx.policy.max_markup_bytes, head, reached: 0 }
     }
-    let again = match marker {
-        [_] => cx.literal(next, text),
-        _ => {
-            let mut again = Head { end: next, ..Head::default() };
-            stands(cx, next, marker, 0, &mut again, &mut 0).map(|()| again.end)
-        }
-    };
-    match again {
-        Look::Is(end) => {
-            (head.end, head.twice) = (end, true);
-            let once = *reached;
-            let look = stands(cx, at, elements, last + 1, head, reached);
-            *reached = once.max(*reached);
-            look
-        }
-        other => other.unit(),
-    }
-}
 
-/// As [`behind`], each literal once.
-fn stands(
-    cx: &Reader<'_>,
-    at: usize,
-    elements: &[Element],
-    from: usize,
-    head: &mut Head,
-    reached: &mut usize,
-) -> Look<()> {
-    let limit = at + cx.policy.max_markup_bytes;
-    let mut rest = elements.get(from..).unwrap_or_default();
-    while let Some((element, behind)) = rest.split_first() {
-        *reached = elements.len() - rest.len();
-        rest = behind;
-        if head.end > limit {
+    /// The elements from this number on. One of the literals may stand there twice.
+    fn from(&mut self, first: usize) -> Look<()> {
+        match self.once(first) {
+            Look::No if self.reached > 0 => self.twice(),
+            look => look,
+        }
+    }
+
+    /// The element that was reached does not stand there, but perhaps the literal before it once more, and it behind that.
+    #[cold]
+    fn twice(&mut self) -> Look<()> {
+        let cx = self.cx;
+        let before = self.elements.get(..self.reached).unwrap_or_default();
+        let Some(last) = before.iter().rposition(|element| !matches!(element, Element::Space)) else { return Look::No };
+        // A tag that may have a suffix is three elements.
+        let first = match before.get(last.saturating_sub(2)..=last) {
+            Some([Element::Literal(_), Element::Slot(Slot::Ignored), Element::Literal(_)]) => last - 2,
+            _ => last,
+        };
+        let Some(marker @ [Element::Literal(text), ..]) = before.get(first..=last).filter(|_| !self.head.twice) else {
+            return Look::No;
+        };
+        let next = cx.skip_space(self.head.end);
+        // Mostly something else stands there.
+        if cx.bytes().get(next) != text.as_bytes().first() || text.len() < 4 || next - self.head.end > 64 {
             return Look::No;
         }
-        let look = match element {
-            Element::Space => {
-                // Mostly a tag has but one attribute, and that is plain.
-                if let [Element::Attributes(list), Element::Literal(until), behind @ ..] = behind
-                    && let Some((slot, value)) = attributes::plain(cx, head.end, list, until, limit)
-                {
-                    head.end = value.end + 1 + until.len();
-                    head.set(slot, value);
-                    rest = behind;
+        let again = match marker {
+            [_] => cx.literal(next, text),
+            _ => {
+                let mut again = Head::default();
+                Matching::new(cx, next, marker, &mut again, next).once(0).map(|()| again.end)
+            }
+        };
+        (self.head.end, self.head.twice) = (seen!(again), true);
+        let once = self.reached;
+        let look = self.once(last + 1);
+        self.reached = self.reached.max(once);
+        look
+    }
+
+    /// As [`Self::from`], each literal once.
+    fn once(&mut self, first: usize) -> Look<()> {
+        let Self { cx, elements, limit, .. } = *self;
+        let mut rest = elements.get(first..).unwrap_or_default();
+        while let Some((element, behind)) = rest.split_first() {
+            self.reached = elements.len() - rest.len();
+            rest = behind;
+            let at = self.head.end;
+            if at > limit {
+                return Look::No;
+            }
+            let look = match element {
+                Element::Space => {
+                    // Mostly a tag has but one attribute, and that is plain.
+                    if let [Element::Attributes(list), Element::Literal(until), behind @ ..] = behind
+                        && let Some((slot, value)) = attributes::plain(cx, at, list, until, limit)
+                    {
+                        self.head.end = value.end + 1 + until.len();
+                        self.head.set(slot, value);
+                        rest = behind;
+                        continue;
+                    }
+                    let end = cx.skip_markup_space(at);
+                    if cx.ends_in_space(end) && end <= limit {
+                        return Look::More;
+                    }
+                    self.head.end = end;
                     continue;
                 }
-                let end = cx.skip_markup_space(head.end);
-                if cx.ends_in_space(end) && end <= limit {
-                    return Look::More;
-                }
-                head.end = end;
-                continue;
-            }
-            Element::Literal(text) => cx.literal(head.end, text).map(|end| head.end = end),
-            Element::Optional(text) => cx.literal(head.end, text).map(|end| head.end = end).or(|| Look::Is(())),
-            Element::Slot(Slot::Number) => number(cx, head.end).map(|end| head.end = end),
-            Element::Slot(slot) => {
-                let until = opener(behind);
-                let look = hole(cx, head, *slot, until, limit);
-                if let (Look::Is(()), Some(until)) = (look, until) {
-                    // It stands there, or the hole would go on.
-                    *reached += 1;
-                    head.end += until.len();
-                    rest = behind.get(1..).unwrap_or_default();
-                }
-                look
-            }
-            Element::Attributes(list) => match behind.iter().position(|element| *element != Element::Space) {
-                Some(last) if let Some(Element::Literal(until)) = behind.get(last) => {
-                    let look = attributes(cx, head, list, until, limit);
-                    if head.unclosed {
-                        rest = behind.get(last + 1..).unwrap_or_default();
+                Element::Literal(text) => cx.literal(at, text).map(|end| self.head.end = end),
+                Element::Optional(text) => cx.literal(at, text).map(|end| self.head.end = end).or(|| Look::Is(())),
+                Element::Slot(Slot::Number) => number(cx, at).map(|end| self.head.end = end),
+                Element::Slot(slot) => {
+                    let until = opener(behind);
+                    let look = self.hole(*slot, until);
+                    if let (Look::Is(()), Some(until)) = (look, until) {
+                        // It stands there, or the hole would go on.
+                        self.reached += 1;
+                        self.head.end += until.len();
+                        rest = behind.get(1..).unwrap_or_default();
                     }
                     look
                 }
-                _ => Look::No,
-            },
-            Element::Body(_) => Look::No,
-        };
-        if look != Look::Is(()) {
-            return look;
+                Element::Attributes(list) => match behind.iter().position(|element| *element != Element::Space) {
+                    Some(last) if let Some(Element::Literal(until)) = behind.get(last) => {
+                        let look = attributes(cx, self.head, list, until, limit);
+                        if self.head.unclosed {
+                            rest = behind.get(last + 1..).unwrap_or_default();
+                        }
+                        look
+                    }
+                    _ => Look::No,
+                },
+                Element::Body(_) => Look::No,
+            };
+            if look != Look::Is(()) {
+                return look;
+            }
         }
+        Look::Is(())
     }
-    Look::Is(())
-}
 
-/// Fills the hole at the end of `head`, up to the literal `until` if one is to stand behind it.
-#[inline(always)]
-fn hole(cx: &Reader<'_>, head: &mut Head, slot: Slot, until: Option<&str>, limit: usize) -> Look<()> {
-    // A name of several words is as long as its line, and nothing but the tool tells it from text.
-    let line = slot == Slot::Name && until.is_some_and(is_blank);
-    if let Some(range) = until.filter(|_| !line).and_then(|until| plain_name(cx, head.end, until, limit)) {
-        head.end = range.end;
-        head.set(slot, range);
-        return Look::Is(());
+    /// Fills the hole at the end of the head, up to the literal `until` if one is to stand behind it.
+    #[inline(always)]
+    fn hole(&mut self, slot: Slot, until: Option<&str>) -> Look<()> {
+        let Self { cx, limit, .. } = *self;
+        let at = self.head.end;
+        // A name of several words is as long as its line, and nothing but the tool tells it from text.
+        let line = slot == Slot::Name && until.is_some_and(is_blank);
+        if let Some(range) = until.filter(|_| !line).and_then(|until| plain_name(cx, at, until, limit)) {
+            self.head.end = range.end;
+            self.head.set(slot, range);
+            return Look::Is(());
+        }
+        let limit = if line { limit.min(at + LONGEST_NAME) } else { limit };
+        let filled = match until {
+            Some(until) => delimited(cx, at, until, slot, limit),
+            None => undelimited(cx, at, limit),
+        };
+        let range = seen!(if line { one_line(cx, at, filled) } else { filled });
+        let end = range.end;
+        let mut inner = trim(cx, range);
+        if slot == Slot::Name && is_quoted(cx.bytes().get(inner.clone()).unwrap_or_default()) {
+            inner = inner.start + 1..inner.end - 1;
+            self.head.quoted = true;
+        }
+        // Signs alone are no name.
+        let fits = match slot {
+            Slot::Name => holds(cx, &inner, char::is_alphanumeric),
+            Slot::Key => holds(cx, &inner, |c| char_class::IDENTIFIER.has(c)),
+            Slot::Id | Slot::Value | Slot::Type | Slot::Ignored | Slot::Number => true,
+        };
+        if !fits {
+            return Look::No;
+        }
+        self.head.end = end;
+        self.head.set(slot, inner);
+        Look::Is(())
     }
-    let limit = if line { limit.min(head.end + LONGEST_NAME) } else { limit };
-    let filled = match until {
-        Some(until) => delimited(cx, head.end, until, slot, limit),
-        None => undelimited(cx, head.end, limit),
-    };
-    let filled = if line { one_line(cx, head.end, filled) } else { filled };
-    let range = seen!(filled);
-    let end = range.end;
-    let mut inner = trim(cx, range);
-    if slot == Slot::Name && is_quoted(cx.bytes().get(inner.clone()).unwrap_or_default()) {
-        inner = inner.start + 1..inner.end - 1;
-        head.quoted = true;
-    }
-    // Signs alone are no name.
-    let fits = match slot {
-        Slot::Name => holds(cx, &inner, char::is_alphanumeric),
-        Slot::Key => holds(cx, &inner, |c| char_class::IDENTIFIER.has(c)),
-        Slot::Id | Slot::Value | Slot::Type | Slot::Ignored | Slot::Number => true,
-    };
-    if !fits {
-        return Look::No;
-    }
-    head.end = end;
-    head.set(slot, inner);
-    Look::Is(())
 }
 
 /// The `label` stands at `at`, maybe with a number (`Observation 2:`): where it ends.

@@ -51,7 +51,7 @@ impl Engine {
             return Taken::No;
         };
         let mut opener = Head::default();
-        seen!(head::behind_marker(cx, at, length, open, &mut 0, &mut opener));
+        seen!(head::behind_marker(cx, at, length, open, &mut opener).0);
         let end = opener.end;
         // A line break that was written as its escape parts the two as well.
         let inside = seen!(cx.behind_space(at, cx.skip_markup_space(end)));
@@ -175,7 +175,7 @@ impl Engine {
         let open = self.in_section_of(row) || self.call_ended(cx, at, row);
         let Some((_, close)) = cx.dialects.section(section) else { return Taken::No };
         let mut found = Head::default();
-        match head::behind_marker(cx, at, length, close, &mut 0, &mut found) {
+        match head::behind_marker(cx, at, length, close, &mut found).0 {
             // Words are what any text may say that does not stand right behind a call.
             Look::Is(()) if cx.rest(at).starts_with(char::is_alphanumeric) && !self.call_ended(cx, at, row) => {
                 Taken::No

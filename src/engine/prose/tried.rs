@@ -72,10 +72,9 @@ impl Tried {
             head.clone_from(known);
             return Look::Is(());
         }
-        let mut reached = 0;
         // Only words have nobody else to ask whether the marker stands there twice.
         let fill = if self.standing == Standing::Word { head::behind_marker } else { head::behind_opener };
-        let look = fill(cx, at, length, &template.head, &mut reached, head);
+        let (look, reached) = fill(cx, at, length, &template.head, head);
         match look {
             Look::Is(()) if template.shares_head => self.found = whole.map(|number| (number, head.clone())),
             Look::No => self.failed = Some(reached),
