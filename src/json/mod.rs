@@ -3,6 +3,7 @@ mod balance;
 mod block;
 mod depth;
 mod partial;
+mod quoting;
 mod repair;
 mod scan;
 mod string;
@@ -15,6 +16,7 @@ pub(crate) use block::find_special;
 pub(crate) use depth::deeper_than;
 pub(crate) use partial::parse_cut;
 pub use partial::{Partial, PartialOptions, parse_partial};
+pub(crate) use quoting::{Part, Quoting, closes_at};
 #[cfg(feature = "python")]
 pub(crate) use repair::mend;
 pub use repair::{Ending, Literal, LiteralOptions, RepairOptions, Repaired, literal, repair};

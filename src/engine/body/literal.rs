@@ -1,8 +1,7 @@
 //! Literals of Python and JSON, as JSON.
 use crate::char_class;
 use crate::engine::Policy;
-use crate::json::WORDS;
-use crate::json::{self, LiteralOptions, ScanResult, Scanner};
+use crate::json::{self, LiteralOptions, Part, Quoting, ScanResult, Scanner, WORDS};
 use crate::turn::{Repair, RepairCode, Slip};
 use std::borrow::Cow;
 
@@ -212,25 +211,14 @@ fn inner_quote(text: &str) -> Option<usize> {
 
 /// Where an apostrophe stands in a string of the list or object `text`, in its quotes and without a backslash: `['it's']`.
 fn apostrophe_within(text: &str) -> Option<usize> {
-    let (mut open, mut escaped, mut before) = (None, false, None);
-    let word = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
-    for (at, byte) in text.bytes().enumerate() {
-        match (open, byte) {
-            _ if escaped => escaped = false,
-            (Some(_), b'\\') => escaped = true,
-            (Some(quote), _) if byte == quote => {
-                let behind = text.as_bytes().get(at + 1);
-                if quote == b'\'' && before.as_ref().is_some_and(word) && behind.is_some_and(word) {
-                    return Some(at);
-                }
-                open = None;
-            }
-            (None, b'"' | b'\'') => open = Some(byte),
-            _ => {}
-        }
-        before = Some(byte);
-    }
-    None
+    let bytes = text.as_bytes();
+    let word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
+    let (mut string, mut before) = (Quoting::default(), None);
+    bytes.iter().enumerate().position(|(at, byte)| {
+        let closes = string.read(*byte, |_| true) == Part::Closes;
+        let between = word(before.replace(byte)) && word(bytes.get(at + 1));
+        closes && *byte == b'\'' && between
+    })
 }
 
 /// The quote round `text`, and what stands in it.

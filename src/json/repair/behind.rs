@@ -4,6 +4,7 @@ use super::lookahead::{self, KEY_LIMIT, is_word, punctuation, skip_white, word_e
 use super::machine::{Kind, Repairer};
 use super::output::Mark;
 use super::quoted::Quoted;
+use crate::json::quoting::{Part, Quoting};
 use crate::json::string::push_string;
 use crate::turn::RepairCode;
 
@@ -67,22 +68,20 @@ fn is_reached(text: &[u8]) -> bool {
     if !(begins && matches!(text.get(name), Some(b'(' | b'['))) {
         return false;
     }
-    let (mut depth, mut quote, mut escaped, mut attribute) = (0_usize, None, false, false);
+    let (mut depth, mut string, mut attribute) = (0_usize, Quoting::default(), false);
     for byte in text.iter().skip(name) {
-        match (byte, quote) {
-            _ if escaped => escaped = false,
-            (b'\\', Some(_)) => escaped = true,
-            (byte, Some(open)) if *byte == open => quote = None,
-            (_, Some(_)) => {}
-            (b'"' | b'\'', None) if depth > 0 => quote = Some(*byte),
-            (b'(' | b'[' | b'{', None) => (depth, attribute) = (depth + 1, false),
-            (b')' | b']' | b'}', None) => depth = depth.saturating_sub(1),
-            (b'.', None) if depth == 0 => attribute = true,
-            (byte, None) if depth == 0 && !(attribute && named(byte)) => return false,
+        if string.read(*byte, |_| depth > 0) != Part::Outside {
+            continue;
+        }
+        match byte {
+            b'(' | b'[' | b'{' => (depth, attribute) = (depth + 1, false),
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b'.' if depth == 0 => attribute = true,
+            byte if depth == 0 && !(attribute && named(byte)) => return false,
             _ => {}
         }
     }
-    depth == 0 && quote.is_none()
+    depth == 0 && !string.is_open()
 }
 
 fn starts_name(bytes: &[u8], at: usize) -> bool {

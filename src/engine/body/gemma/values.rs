@@ -8,7 +8,7 @@ use crate::engine::body::values::KeyIndex;
 use crate::engine::body::{literal, placeholder};
 use crate::engine::head::LONGEST_NAME;
 use crate::engine::reader::floor;
-use crate::json::{self, push_string};
+use crate::json::{self, closes_at, push_string};
 use crate::schema::{Expected, lists, read_text};
 use crate::turn::{ArgumentValue, Repair, RepairCode};
 use serde_json::Value as Schema;
@@ -464,13 +464,8 @@ impl<'t> Values<'t> {
     /// A string in `quote`s of JSON's or Python's.
     fn in_quotes(&mut self, quote: u8) -> Read {
         let rest = self.rest();
-        let end = rest.bytes().enumerate().skip(1).scan(false, |escaped, (i, b)| {
-            let end = b == quote && !*escaped;
-            *escaped = b == b'\\' && !*escaped;
-            Some(end.then_some(i))
-        });
-        let end = end.flatten().next();
-        let length = end.map_or(rest.len(), |i| i + 1);
+        let end = closes_at(rest.as_bytes().get(1..).unwrap_or_default(), quote);
+        let length = end.map_or(rest.len(), |inside| inside + 2);
         let read = literal::read(&rest[..length], self.at);
         if end.is_none() && !self.cut {
             self.fits(Fit::Part);

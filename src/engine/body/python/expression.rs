@@ -1,6 +1,7 @@
 //! Values that are expressions. What they give is known to nobody here, and their source text is not what was meant.
 use crate::char_class::{self, IDENTIFIER};
 use crate::engine::body::placeholder;
+use crate::json::{Part, Quoting};
 
 /// `text`, which is no literal, is the call of a function, the element of something, or text that something is done with.
 /// Other words (`San Diego`, `user.txt`, `2 * x + 1`) may be a text without its quotes.
@@ -152,19 +153,17 @@ fn opens(text: &str) -> Option<usize> {
 /// Where `name(...)` or `name[...]` ends that `text` begins with, and what is called or taken of it in turn.
 fn reaches(text: &str) -> Option<usize> {
     let name = opens(text)?;
-    let (mut depth, mut quote, mut escaped, mut attribute) = (0_usize, None, false, false);
+    let (mut depth, mut string, mut attribute) = (0_usize, Quoting::default(), false);
     for (at, byte) in text.bytes().enumerate().skip(name) {
-        match (byte, quote) {
-            _ if escaped => escaped = false,
-            (b'\\', Some(_)) => escaped = true,
-            (_, Some(open)) if byte == open => quote = None,
-            (_, Some(_)) => {}
-            (b'"' | b'\'', None) => quote = Some(byte),
-            (b'(' | b'[' | b'{', None) => (depth, attribute) = (depth + 1, false),
-            (b')' | b']' | b'}', None) => depth = depth.saturating_sub(1),
+        if string.read(byte, |_| true) != Part::Outside {
+            continue;
+        }
+        match byte {
+            b'(' | b'[' | b'{' => (depth, attribute) = (depth + 1, false),
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
             // Behind a bracket an attribute may stand.
-            (b'.', None) if depth == 0 => attribute = true,
-            (_, None) if depth == 0 && !(attribute && IDENTIFIER.has_ascii(byte)) => return Some(at),
+            b'.' if depth == 0 => attribute = true,
+            _ if depth == 0 && !(attribute && IDENTIFIER.has_ascii(byte)) => return Some(at),
             _ => {}
         }
     }

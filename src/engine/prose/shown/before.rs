@@ -3,6 +3,7 @@ use super::interrupted::Interrupted;
 use super::literal::Literals;
 use crate::engine::reader::floor;
 use crate::engine::{Look, Reader, Without};
+use crate::json::Quoting;
 
 /// Longer lines are not looked through for what they begin with.
 pub(in crate::engine) const LINE: usize = 1024;
@@ -30,8 +31,7 @@ pub(crate) struct Before {
 struct Quotes {
     begins: usize,
     read: usize,
-    open: bool,
-    escaped: bool,
+    string: Quoting,
 }
 
 impl Before {
@@ -74,16 +74,12 @@ impl Before {
         if self.quotes.begins != begins || self.quotes.read > at {
             self.quotes = Quotes { begins, read: begins, ..Quotes::default() };
         }
-        let Quotes { read, open, escaped, .. } = &mut self.quotes;
+        let Quotes { read, string, .. } = &mut self.quotes;
         for byte in cx.bytes().get(*read..at)? {
-            match byte {
-                b'\\' => *escaped = !*escaped,
-                b'"' if !*escaped => *open = !*open,
-                _ => *escaped = false,
-            }
+            string.read(*byte, |escaped| *byte == b'"' && !escaped);
         }
         *read = at;
-        Some(*open)
+        Some(string.is_open())
     }
 
     /// The last object in `from..at` that begins its line with a key: where its brace stands.

@@ -1,6 +1,7 @@
 //! Strings of a program that are all in their line: what they show is no call, with markers or without.
 use super::before::WHOLE_LINE;
 use crate::engine::{Look, Reader};
+use crate::json::{Part, Quoting};
 
 /// What stands before a string, in its line.
 const BEFORE: [u8; 8] = *b"=([{,:+<";
@@ -18,9 +19,9 @@ const LONGEST_PREFIX: usize = 2;
 pub(in crate::engine) struct Literals {
     begins: usize,
     read: usize,
-    /// The quote that opened it, and what it stands behind.
-    open: Option<(u8, usize)>,
-    escaped: bool,
+    string: Quoting,
+    /// Where the quote stands that opened it last.
+    opened: usize,
     /// Where the string that was opened there ends, if it is one.
     known: Option<(usize, Option<usize>)>,
     sought: Sought,
@@ -31,13 +32,13 @@ pub(in crate::engine) struct Literals {
 struct Sought {
     since: usize,
     read: usize,
-    escaped: bool,
+    string: Quoting,
 }
 
 impl Literals {
     /// A string was opened behind the sign at `from`, and is open where the line was read up to last.
     pub(in crate::engine) fn is_open_behind(&self, from: usize) -> bool {
-        self.open.is_some_and(|(_, opened)| opened > from)
+        self.string.is_open() && self.opened > from
     }
 
     /// A string is open before `at` in the line that `begins` there, and what closes it in that line is followed as strings are. An
@@ -48,17 +49,12 @@ impl Literals {
         }
         let line = cx.bytes().get(self.read..at).unwrap_or_default();
         for (i, byte) in (self.read..).zip(line.iter().copied()) {
-            match self.open {
-                Some((quote, _)) if byte == quote && !self.escaped => self.open = None,
-                None if matches!(byte, b'"' | b'\'') && !self.escaped && opens(cx, begins, i) => {
-                    self.open = Some((byte, i));
-                }
-                _ => {}
+            if self.string.read(byte, |escaped| !escaped && opens(cx, begins, i)) == Part::Opens {
+                self.opened = i;
             }
-            self.escaped = byte == b'\\' && !self.escaped;
         }
         self.read = at;
-        let Some((quote, opened)) = self.open else { return Look::No };
+        let (Some(quote), opened) = (self.string.quote(), self.opened) else { return Look::No };
         if let Some((_, end)) = self.known.filter(|(known, _)| *known == opened) {
             return Look::when(end.is_some_and(|end| end > at));
         }
@@ -85,25 +81,26 @@ impl Sought {
     /// Where the `quote` that was opened before `at` is closed in the same line, as strings of a program are.
     fn closes(&mut self, cx: &Reader<'_>, quote: u8, at: usize) -> Look<usize> {
         if self.since != at || self.read < at {
-            *self = Self { since: at, read: at, escaped: false };
+            *self = Self { since: at, read: at, string: Quoting::behind(quote) };
         }
         let near = cx.near(at, WHOLE_LINE);
         for byte in near.iter().skip(self.read - at).copied() {
-            match byte {
-                b'\n' => return Look::No,
-                _ if byte == quote && !self.escaped => {
-                    let end = self.read + 1;
-                    let blanks =
-                        cx.near(end, WHOLE_LINE).iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-                    return match cx.bytes().get(end + blanks) {
-                        None if !cx.eof => Look::More,
-                        None | Some(b'\n' | b'\r') => Look::Is(end),
-                        Some(sign) if BEHIND.contains(sign) => Look::Is(end),
-                        Some(_) => Look::No,
-                    };
-                }
-                _ => self.escaped = byte == b'\\' && !self.escaped,
+            if byte == b'\n' {
+                return Look::No;
             }
+            // What closes it is read again where what stands behind that is not clear yet.
+            let mut string = self.string;
+            if string.read(byte, |_| false) == Part::Closes {
+                let end = self.read + 1;
+                let blanks = cx.near(end, WHOLE_LINE).iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+                return match cx.bytes().get(end + blanks) {
+                    None if !cx.eof => Look::More,
+                    None | Some(b'\n' | b'\r') => Look::Is(end),
+                    Some(sign) if BEHIND.contains(sign) => Look::Is(end),
+                    Some(_) => Look::No,
+                };
+            }
+            self.string = string;
             self.read += 1;
         }
         cx.ran_out(near.len(), WHOLE_LINE)

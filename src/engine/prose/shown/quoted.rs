@@ -14,6 +14,7 @@ use crate::engine::prose::runaway::{role_in, says_other_role};
 use crate::engine::prose::words::example::has_blank_line;
 use crate::engine::reader::floor;
 use crate::engine::{Engine, Fences, Look, Reader};
+use crate::json::{Part, Quoting, closes_at};
 
 /// How far the text has been looked through for such elements, and the one that is open.
 #[derive(Debug, Clone, Default)]
@@ -159,24 +160,25 @@ impl Engine {
         let first = || Some(cx.slice(begun, at).trim_start()).filter(begins).filter(|_| from == begun);
         let object = self.around.before.object(cx, from, at).map(|brace| cx.slice(brace, at)).or_else(first);
         let Some(text) = object else { return false };
-        let (mut open, mut escaped, mut valued, mut depth) = (false, false, false, 0_usize);
+        let (mut string, mut valued, mut depth) = (Quoting::default(), false, 0_usize);
         for byte in text.bytes() {
+            if string.read(byte, |escaped| byte == b'"' && !escaped) != Part::Outside {
+                continue;
+            }
             match byte {
-                b'"' if !escaped => open = !open,
-                b'{' | b'[' if !open => (valued, depth) = (false, depth + 1),
-                b'}' | b']' if !open => {
+                b'{' | b'[' => (valued, depth) = (false, depth + 1),
+                b'}' | b']' => {
                     depth = depth.saturating_sub(1);
                     // It is over, and so is whatever it shows.
                     if depth == 0 {
                         return false;
                     }
                 }
-                b':' if !open => valued = true,
+                b':' => valued = true,
                 _ => {}
             }
-            escaped = byte == b'\\' && !escaped;
         }
-        open && valued && text.contains('\n')
+        string.is_open() && valued && text.contains('\n')
     }
 
     /// Where the text begins that stands here, behind the last marker or call that was taken out.
@@ -301,34 +303,25 @@ pub(in crate::engine) fn stands_in_string(cx: &Reader<'_>, at: usize, end: usize
     let before = cx.bytes().get(from..at).unwrap_or_default();
     let begins = memchr::memrchr(b'\n', before).map(|i| i + 1).or_else(|| (from == 0).then_some(0));
     let Some(line) = begins.and_then(|begins| before.get(begins..)) else { return Look::No };
-    let (mut open, mut escaped, mut last) = (None, false, b'{');
+    let (mut string, mut last) = (Quoting::default(), b'{');
     for byte in line.iter().copied() {
-        match (open, byte) {
-            (Some(quote), _) if byte == quote && !escaped => open = None,
-            // An apostrophe opens nothing.
-            (None, b'"' | b'\'') if matches!(last, b'{' | b'[' | b'(' | b':' | b'=' | b',') => open = Some(byte),
-            _ => {}
-        }
-        escaped = byte == b'\\' && !escaped;
+        // An apostrophe opens nothing.
+        string.read(byte, |_| matches!(last, b'{' | b'[' | b'(' | b':' | b'=' | b','));
         if !byte.is_ascii_whitespace() {
             last = byte;
         }
     }
-    let Some(quote) = open else { return Look::No };
-    let (near, mut escaped) = (cx.near(end, LINE), false);
-    for (i, byte) in near.iter().copied().enumerate() {
-        match byte {
-            b'\n' => return Look::No,
-            _ if byte == quote && !escaped => {
-                return cx.behind_space(end, end + i + 1).then(|next| match cx.bytes().get(next) {
-                    Some(b'}' | b']' | b')' | b',') => Look::Is(()),
-                    _ => Look::No,
-                });
-            }
-            _ => escaped = byte == b'\\' && !escaped,
-        }
+    let Some(quote) = string.quote() else { return Look::No };
+    let near = cx.near(end, LINE);
+    let line = memchr::memchr(b'\n', near).and_then(|length| near.get(..length)).unwrap_or(near);
+    match closes_at(line, quote) {
+        Some(length) => cx.behind_space(end, end + length + 1).then(|next| match cx.bytes().get(next) {
+            Some(b'}' | b']' | b')' | b',') => Look::Is(()),
+            _ => Look::No,
+        }),
+        None if line.len() < near.len() => Look::No,
+        None => cx.ran_out(near.len(), LINE),
     }
-    cx.ran_out(near.len(), LINE)
 }
 
 /// What closes an element of code stands at `end`, right behind a message that it shows, or in the message to a tool whose header

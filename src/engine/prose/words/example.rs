@@ -8,6 +8,7 @@ use crate::engine::prose::flow::name_before;
 use crate::engine::prose::runaway::is_one_of;
 use crate::engine::reader::{blank, floor};
 use crate::engine::{Engine, Reader, Without};
+use crate::json::{Part, Quoting};
 use aho_corasick::AhoCorasick;
 use once_cell::sync::Lazy;
 use std::borrow::Cow;
@@ -144,23 +145,22 @@ struct Told {
     /// If it is JSON: so many brackets are open in it where it has been read, or one of its strings is.
     read: usize,
     depth: usize,
-    string: bool,
-    escaped: bool,
+    string: Quoting,
 }
 
 impl Told {
-    const fn new(at: usize) -> Self {
-        Self { last: at, read: at, depth: 0, string: false, escaped: false }
+    fn new(at: usize) -> Self {
+        Self { last: at, read: at, depth: 0, string: Quoting::default() }
     }
 
     /// It is JSON, and is over before `at`.
     fn is_over(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let text = cx.bytes().get(self.read..at).unwrap_or_default();
         for (i, byte) in text.iter().copied().enumerate() {
+            let outside = self.string.read(byte, |escaped| byte == b'"' && !escaped && self.depth > 0) == Part::Outside;
             match byte {
-                b'"' if !self.escaped && self.depth > 0 => self.string = !self.string,
-                b'{' | b'[' if !self.string => self.depth += 1,
-                b'}' | b']' if !self.string && self.depth > 0 => {
+                b'{' | b'[' if outside => self.depth += 1,
+                b'}' | b']' if outside && self.depth > 0 => {
                     self.depth -= 1;
                     if self.depth == 0 {
                         self.read += i + 1;
@@ -171,7 +171,6 @@ impl Told {
                 _ if self.depth == 0 => break,
                 _ => {}
             }
-            self.escaped = byte == b'\\' && !self.escaped;
         }
         if self.depth > 0 {
             self.read = at;
@@ -188,7 +187,7 @@ fn goes_on(cx: &Reader<'_>, last: Option<usize>, at: usize) -> bool {
 
 impl Examples {
     /// A result that is told stands at `at`.
-    pub(in crate::engine) const fn tells(&mut self, at: usize) {
+    pub(in crate::engine) fn tells(&mut self, at: usize) {
         self.told = Some(Told::new(at));
     }
 
