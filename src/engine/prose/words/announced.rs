@@ -1,6 +1,11 @@
 //! What a sentence that ends in a colon says of the call below it: that it is not made, was made before, is asked for or only shows how one
 //! would. Only what says so surely counts: else the call is made.
 use super::clause::last_clause;
+use super::lexicon::{
+    ADVERBS, ASKS, ASKS_YOU, AUXILIARIES, CONFIRMATIONS, CONFIRMS, DENIES_NOTHING, LIKE_THIS, MAY_CALL, NEVER,
+    NUMBERED, OF_WRONG, PARTS_IN_SENTENCE, PAST, PAST_CALLS, PROMISES, REFUSES, SAYING_SO, STANDS_FOR_CALL, UPON,
+    VERBS, WAITS, WAS_BEFORE, WHO_DENIES, WISHES, WRONG,
+};
 use crate::engine::reader::floor;
 
 /// So much of a sentence's end says whether its call is made.
@@ -9,122 +14,10 @@ const END: usize = 128;
 /// A longer sentence is no question, and no promise.
 const LONGEST: usize = 256;
 
-/// What a clause begins behind, and a blank.
-const PARTS: [&str; 8] = [",", ";", ":", " so", " but", " and", " –", " —"];
-
-/// What may stand for the call at the end of a sentence, behind its verb.
-const STANDS_FOR_IT: [&str; 18] = [
-    "this",
-    "that",
-    "it",
-    "these",
-    "them",
-    "the",
-    "a",
-    "any",
-    "following",
-    "call",
-    "calls",
-    "tool",
-    "tools",
-    "function",
-    "functions",
-    "command",
-    "commands",
-    "anything",
-];
-
-/// What is done with calls: as it is told, where it has been done, and while it is.
-const VERBS: [[&str; 3]; 12] = [
-    ["run", "ran", "running"],
-    ["call", "called", "calling"],
-    ["execute", "executed", "executing"],
-    ["send", "sent", "sending"],
-    ["use", "used", "using"],
-    ["do", "did", "doing"],
-    ["make", "made", "making"],
-    ["invoke", "invoked", "invoking"],
-    ["perform", "performed", "performing"],
-    ["issue", "issued", "issuing"],
-    ["emit", "emitted", "emitting"],
-    ["submit", "submitted", "submitting"],
-];
-
-/// What says that it was before, and all that else stands where nothing but that is said.
-const BEFORE: [&str; 3] = ["already", "earlier", "previously"];
-const SAYING_SO: [&str; 16] = [
-    "i", "we", "i've", "we've", "have", "had", "has", "my", "which", "what", "was", "were", "is", "are", "been", "here",
-];
-
-/// Words between a denial and its verb, as those that end in "-ly" are.
-const ADVERBS: [&str; 8] = ["ever", "just", "also", "still", "even", "yet", "thus", "therefore"];
-
-/// Who may deny that they make a call, or is told not to: others may fail to do something else.
-const WHO: [&str; 10] = ["i", "i'm", "i'll", "i'd", "we", "we're", "we'll", "we'd", "you", "please"];
-
-/// What stands between them and what they deny.
-const AUXILIARIES: [&str; 15] = [
-    "do", "will", "would", "can", "could", "must", "should", "may", "might", "am", "are", "have", "need", "to",
-    "rather",
-];
-
-/// What denies it.
-const NEVER: [&str; 11] =
-    ["never", "don't", "won't", "can't", "cannot", "mustn't", "shouldn't", "wouldn't", "couldn't", "aren't", "not"];
-
-/// As above, where a verb follows.
-const REFUSES: [&str; 8] =
-    ["refuse", "decline", "unable", "unwilling", "reluctant", "hesitant", "forbidden", "refused"];
-
-/// Between "not" and a verb these deny nothing.
-const DENIES_NOTHING: [&str; 8] = ["forget", "hesitate", "fail", "wait", "afraid", "only", "just", "mind"];
-
-/// How a question begins with whoever asks, and what they ask the other side.
-const ASKS: [&str; 7] = ["may", "can", "could", "shall", "should", "do", "am"];
-const ASKS_YOU: [&str; 4] = ["do", "would", "will", "are"];
-const WISHES: [&str; 12] =
-    ["want", "like", "mind", "prefer", "wish", "agree", "approve", "confirm", "allow", "permit", "ok", "okay"];
-
-/// What begins a clause that makes it wait for the other side, and what that would do: a confirmation that was given is told in the
-/// past.
-const WAITS: [&str; 5] = ["once", "if", "after", "when", "as soon as"];
-const CONFIRMS: [[&str; 2]; 8] = [
-    ["confirm", "confirmed"],
-    ["approve", "approved"],
-    ["agree", "agreed"],
-    ["authorize", "authorized"],
-    ["authorise", "authorised"],
-    ["permit", "permitted"],
-    ["allow", "allowed"],
-    ["accept", "accepted"],
-];
-
-/// The same without a verb.
-const UPON: [&str; 4] = ["upon", "pending", "on", "after"];
-const CONFIRMATIONS: [&str; 5] = ["confirmation", "approval", "permission", "consent", "authorization"];
-
-/// What waits: what is done all the same is no promise.
-const PROMISES: [&str; 10] =
-    ["i'll ", "i will ", "we'll ", "we will ", "i can ", "we can ", "i could ", "we could ", "i'd ", "i would "];
-
-/// Headings of calls that are shown as wrong, and what else stands in them.
-const WRONG: [&str; 9] =
-    ["wrong", "incorrect", "bad", "invalid", "malformed", "broken", "avoid", "avoid this", "not this"];
-const OF_CALLS: [&str; 5] = ["call", "calls", "format", "way", "usage"];
-
-/// What is said of calls that were made before, and where they were numbered as well; and what they are called.
-const PAST: [&str; 3] = ["previous", "earlier", "failed"];
-const NUMBERED: [&str; 2] = ["last", "first"];
-const CALLS: [&str; 4] = ["call", "command", "invocation", "attempt"];
-
-/// What ends a sentence that tells others how a call is made, and may stand behind its first word.
-const LIKE_THIS: [&str; 3] = ["like this", "like so", "such as"];
-const MAY: [&str; 5] = ["can", "could", "would", "may", "might"];
-
 /// What the sentence says in its last words of the call that stands behind it: it is not made here.
 pub(in crate::engine) fn refuses(sentence: &str) -> bool {
     let end = in_small_letters(tail(sentence, END));
-    let (all, clause) = (words(&end), last_clause(&end, &PARTS));
+    let (all, clause) = (words(&end), last_clause(&end, PARTS_IN_SENTENCE));
     // Mostly the sentence is one clause.
     let denied = if clause.len() == end.len() { denies(&all) } else { denies(&words(clause)) };
     denied
@@ -142,7 +35,7 @@ fn tail(sentence: &str, limit: usize) -> &str {
 /// What stands before a call in its line says that it is not made: `Never send`.
 pub(in crate::engine) fn denies_here(line: &str) -> bool {
     let sentence = in_small_letters(tail(line, END).rsplit(['.', '!', '?']).next().unwrap_or_default());
-    denies(&words(last_clause(&sentence, &PARTS)))
+    denies(&words(last_clause(&sentence, PARTS_IN_SENTENCE)))
 }
 
 /// The `sentence` in small letters, with plain apostrophes.
@@ -159,31 +52,33 @@ pub(in crate::engine) fn words(sentence: &str) -> Vec<&str> {
 /// The words are a heading of wrong calls, and nothing else.
 fn is_wrong(words: &[&str]) -> bool {
     let heading = words.strip_suffix(&["example"]).unwrap_or(words);
-    let heading = heading.split_last().filter(|(last, _)| OF_CALLS.contains(last)).map_or(heading, |(_, rest)| rest);
+    let heading = heading.split_last().filter(|(last, _)| OF_WRONG.contains(last)).map_or(heading, |(_, rest)| rest);
     heading.len() <= 2 && WRONG.contains(&heading.join(" ").as_str())
 }
 
 /// The call was made before, and the sentence says nothing else: what is done to it now is done by the call below.
 fn is_past(words: &[&str]) -> bool {
     let done = |word: &&str| *word == "run" || VERBS.iter().any(|[_, past, _]| past == word);
-    let before = |word: &&str| BEFORE.contains(word);
-    let only = |word: &&str| done(word) || before(word) || SAYING_SO.contains(word) || STANDS_FOR_IT.contains(word);
+    let before = |word: &&str| WAS_BEFORE.contains(word);
+    let only = |word: &&str| done(word) || before(word) || SAYING_SO.contains(word) || STANDS_FOR_CALL.contains(word);
     // Whoever is told to run it again is told first.
     let told = words.iter().any(done) && words.iter().any(before) && words.first() != Some(&"run");
     if told && words.iter().all(only) {
         return true;
     }
     match words {
-        ["the" | "my", past, call, "was"] => (PAST.contains(past) || NUMBERED.contains(past)) && CALLS.contains(call),
-        [past, call] => PAST.contains(past) && CALLS.contains(call),
-        ["the" | "my", call, "that" | "which", "failed"] => CALLS.contains(call),
+        ["the" | "my", past, call, "was"] => {
+            (PAST.contains(past) || NUMBERED.contains(past)) && PAST_CALLS.contains(call)
+        }
+        [past, call] => PAST.contains(past) && PAST_CALLS.contains(call),
+        ["the" | "my", call, "that" | "which", "failed"] => PAST_CALLS.contains(call),
         _ => false,
     }
 }
 
 /// The words without what stands for the call at their end.
 fn without_object<'a, 'w>(words: &'a [&'w str]) -> &'a [&'w str] {
-    let end = words.iter().rposition(|word| !STANDS_FOR_IT.contains(word)).map_or(0, |last| last + 1);
+    let end = words.iter().rposition(|word| !STANDS_FOR_CALL.contains(word)).map_or(0, |last| last + 1);
     words.get(..end).unwrap_or_default()
 }
 
@@ -216,7 +111,7 @@ fn avoids(before: &[&str]) -> bool {
 fn is_own(who: &[&str]) -> bool {
     let Some((first, rest)) = who.split_first() else { return true };
     let plain = |word: &&str| AUXILIARIES.contains(word) || is_adverb(word);
-    (WHO.contains(first) || AUXILIARIES.contains(first)) && rest.iter().all(plain)
+    (WHO_DENIES.contains(first) || AUXILIARIES.contains(first)) && rest.iter().all(plain)
 }
 
 /// The `word` says only how, or when, something is done.
@@ -254,7 +149,7 @@ fn asks(sentence: &str) -> bool {
         let clause = clause.strip_prefix("then ").unwrap_or(clause);
         PROMISES.iter().any(|words| clause.starts_with(words))
     };
-    let last = last_clause(sentence, &PARTS);
+    let last = last_clause(sentence, PARTS_IN_SENTENCE);
     if is_question(last) || is_question(sentence) && !promises(last) && !last.starts_with("let ") {
         return true;
     }
@@ -268,7 +163,7 @@ fn asks(sentence: &str) -> bool {
     let ends = |word: &&str| {
         sentence.rfind(&[" ", word, " "].concat()).and_then(|at| sentence.get(at + 1..)).is_some_and(waits)
     };
-    waiting && WAITS.iter().chain(&UPON).any(ends)
+    waiting && WAITS.iter().chain(UPON).any(ends)
 }
 
 /// The `clause` asks whether something may be done.
@@ -308,5 +203,5 @@ fn waits(clause: &str) -> bool {
 fn shows_how(words: &[&str]) -> bool {
     let [.., "like" | "such", _] = words else { return false };
     let tail = words.get(words.len() - 2..).unwrap_or_default().join(" ");
-    matches!(words, ["you" | "one", may, ..] if MAY.contains(may)) && LIKE_THIS.contains(&tail.as_str())
+    matches!(words, ["you" | "one", may, ..] if MAY_CALL.contains(may)) && LIKE_THIS.contains(&tail.as_str())
 }

@@ -3,6 +3,7 @@ use super::announced::refuses;
 use super::coded::labels_call;
 use super::heading::{announces_example, is_item_of_examples, is_of_report, is_under_examples};
 use super::instructed::instructs;
+use super::lexicon::{HEADINGS, SAYS_EXAMPLE, SAYS_EXAMPLE_UNPARTED};
 use super::mentioned::only_mentions;
 use crate::engine::prose::flow::name_before;
 use crate::engine::prose::runaway::is_one_of;
@@ -13,72 +14,6 @@ use aho_corasick::AhoCorasick;
 use once_cell::sync::Lazy;
 use std::borrow::Cow;
 use std::ops::Range;
-
-/// What says that an example follows, in the languages that models answer in most.
-const SAYS: [&str; 32] = [
-    "example",
-    "examples",
-    "e.g.",
-    "for instance",
-    "looks like",
-    "calls look like",
-    "would look like",
-    "could look like",
-    "might look like",
-    "may look like",
-    "can look like",
-    "something like this",
-    "response like this",
-    "output like this",
-    "sieht so aus",
-    "ressemble à",
-    "se ve así",
-    "beispiel",
-    "ejemplo",
-    "exemple",
-    "exemplo",
-    "esempio",
-    "пример",
-    "например",
-    "z.b.",
-    "voorbeeld",
-    "bijvoorbeeld",
-    "przykład",
-    "contoh",
-    "örnek",
-    "مثال",
-    "उदाहरण",
-];
-
-/// As above, in languages that do not part words, or glue others to them.
-const SAYS_UNPARTED: [&str; 11] =
-    ["例如", "比如", "示例", "举例", "舉例", "例子", "範例", "たとえば", "例えば", "예를 들어", "예시"];
-
-/// What says so as a heading of its own: in a sentence some of these words are of a file, or say where.
-pub(in crate::engine) const HEADINGS: [&str; 22] = [
-    "usage",
-    "syntax",
-    "signature",
-    "sample",
-    "例",
-    "예",
-    "available tools",
-    "available functions",
-    "tool definitions",
-    "eg",
-    "exempel",
-    "till exempel",
-    "eksempel",
-    "for eksempel",
-    "esimerkki",
-    "esimerkiksi",
-    "příklad",
-    "például",
-    "παράδειγμα",
-    "για παράδειγμα",
-    "örneğin",
-    "ví dụ",
-];
 
 /// What every directive of reStructuredText begins with.
 const DIRECTIVE: &[u8] = b".. ";
@@ -91,7 +26,7 @@ const MOST_DIRECTIVES: usize = 4;
 
 /// All of these words, with ASCII's letters small or capital, and others small.
 static WORDS: Lazy<Option<AhoCorasick>> = Lazy::new(|| {
-    let words = SAYS.iter().chain(&SAYS_UNPARTED);
+    let words = SAYS_EXAMPLE.iter().chain(SAYS_EXAMPLE_UNPARTED);
     AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
 });
 
@@ -234,7 +169,7 @@ impl Examples {
         let sentence = label.get(start..).unwrap_or_default();
         let heading = sentence.trim_matches(|c: char| !c.is_alphanumeric());
         self.refused = refuses(sentence) || instructs(sentence);
-        if self.refused || is_one_of(heading, &HEADINGS) || is_of_report(heading) {
+        if self.refused || is_one_of(heading, HEADINGS) || is_of_report(heading) {
             return true;
         }
         let whole = from + start..end;
@@ -503,7 +438,7 @@ fn said(sentence: &str, goes_on: bool, is: impl Fn(&str, Range<usize>) -> bool) 
     let Some(words) = &*WORDS else { return false };
     let sentence = if sentence.is_ascii() { Cow::Borrowed(sentence) } else { Cow::Owned(sentence.to_lowercase()) };
     words.find_overlapping_iter(&*sentence).any(|found| {
-        let unparted = found.pattern().as_usize() >= SAYS.len();
+        let unparted = found.pattern().as_usize() >= SAYS_EXAMPLE.len();
         let stands = || !(goes_on && found.start() == 0) && stands_alone(&sentence, found.start(), found.end());
         (unparted || stands()) && is(&sentence, found.range())
     })

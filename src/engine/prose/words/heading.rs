@@ -1,40 +1,9 @@
 //! Headings, and items of lists, that announce examples: by themselves, or by what they stand under.
-use super::example::{COMMENTS, HEADINGS, says_example};
+use super::example::{COMMENTS, says_example};
+use super::lexicon::{HEADINGS, HERE_ARE, OF_EXAMPLES, REPORTS};
 use super::mentioned::in_first_person;
 use crate::engine::prose::runaway::is_one_of;
 use crate::engine::reader::blank;
-
-/// What else stands in a heading that announces one.
-const OF_EXAMPLES: [&str; 19] = [
-    "request", "response", "call", "calls", "output", "tool", "of", "a", "an", "the", "use", "more", "some", "another",
-    "simple", "basic", "full", "complete", "usage",
-];
-
-/// What a report of a bug has as headings: what stands below was seen, or was to be.
-const REPORTS: [&str; 19] = [
-    "expected",
-    "actual",
-    "got",
-    "expected behavior",
-    "expected behaviour",
-    "actual behavior",
-    "actual behaviour",
-    "current behavior",
-    "current behaviour",
-    "observed behavior",
-    "observed behaviour",
-    "expected output",
-    "actual output",
-    "expected result",
-    "expected results",
-    "actual result",
-    "actual results",
-    "expected response",
-    "actual response",
-];
-
-/// What may stand before the label of a list of examples.
-const HERE: [&str; 4] = ["Here are ", "here are ", "Here is ", "Below are "];
 
 /// A heading has no longer words before its title.
 const LONGEST_LABEL: usize = 64;
@@ -50,7 +19,7 @@ const BOLD: usize = 7;
 
 /// The words are a heading of a bug's report.
 pub(in crate::engine) fn is_of_report(words: &str) -> bool {
-    is_one_of(words, &REPORTS)
+    is_one_of(words, REPORTS)
 }
 
 /// The `line` is a heading, by its signs or as all of it is bold, or a comment, and announces an example. It may have a number and a
@@ -70,9 +39,9 @@ pub(in crate::engine) fn announces_example(line: &str) -> bool {
         return false;
     }
     let words = || label.split([' ', '*']).filter(|word| !word.is_empty());
-    let heads = |word: &str| marked.is_some() && titled.is_none() && is_one_of(word, &HEADINGS);
+    let heads = |word: &str| marked.is_some() && titled.is_none() && is_one_of(word, HEADINGS);
     let says = |word: &str| heads(word) || says_example(word, false);
-    words().all(|word| is_number(word) || is_one_of(word, &OF_EXAMPLES) || says(word)) && words().any(says)
+    words().all(|word| is_number(word) || is_one_of(word, OF_EXAMPLES) || says(word)) && words().any(says)
         || marked.is_some() && is_of_report(text)
 }
 
@@ -156,5 +125,5 @@ fn announces_list(line: &str) -> bool {
     let label = line.trim_end_matches(['*', '_']).strip_suffix([':', '：']).unwrap_or(line);
     // The title of one that goes on to a list is a sentence.
     !label.contains([':', '：'])
-        && announces_example(HERE.iter().find_map(|here| line.strip_prefix(here)).unwrap_or(line))
+        && announces_example(HERE_ARE.iter().find_map(|here| line.strip_prefix(here)).unwrap_or(line))
 }

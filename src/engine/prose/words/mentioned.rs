@@ -1,45 +1,15 @@
 //! Whoever writes a sentence that ends in a colon says that they look at an example, or change one: the call below it does so.
 use super::announced::{in_small_letters, words};
 use super::clause::last_clause;
-
-/// What a clause begins behind, and a blank.
-const PARTS: [&str; 10] = [",", ";", ":", "!", " so", " but", " and", " then", " –", " —"];
-
-/// How whoever writes begins to say what they do; what stands beside it there; and what does where it is done at once.
-const FIRST_PERSON: [&str; 12] =
-    ["me", "us", "let's", "lets", "i", "i'll", "i'm", "i'd", "we", "we'll", "we're", "we'd"];
-const BESIDE: [&str; 24] = [
-    "let", "am", "are", "will", "going", "to", "gonna", "need", "have", "want", "must", "should", "like", "now",
-    "first", "next", "then", "so", "ok", "okay", "also", "just", "again", "quickly",
-];
+use super::lexicon::{
+    ACTS_ON_FILE, BESIDE_FIRST_PERSON, FIRST_PERSON, KNOWN, LOOKS, LOOKS_AT, OF_EXAMPLE, PARTS_ROUND_MENTION,
+    SHOWN_HERE,
+};
 
 /// The `line` has a word of the first person.
 pub(in crate::engine) fn in_first_person(line: &str) -> bool {
     words(&in_small_letters(line)).iter().any(|word| FIRST_PERSON.contains(word))
 }
-
-/// What is done with files: an example is one of them.
-const ACTS: [&str; 46] = [
-    "read", "re-read", "reread", "open", "check", "recheck", "view", "look", "inspect", "examine", "review", "see",
-    "study", "analyze", "analyse", "explore", "scan", "search", "find", "locate", "fetch", "load", "list", "verify",
-    "compare", "edit", "update", "fix", "modify", "change", "adjust", "adapt", "extend", "refactor", "rewrite",
-    "rename", "move", "copy", "run", "execute", "test", "try", "delete", "remove", "create", "build",
-];
-
-/// The same as a thing that is taken, or had: "a quick look at".
-const LOOKS: [&str; 3] = ["look", "peek", "glance"];
-
-/// What stands between that and what is looked at, or through.
-const AT: [&str; 6] = ["at", "into", "over", "through", "for", "in"];
-
-/// What stands before an example that is known.
-const THE: [&str; 13] =
-    ["the", "this", "that", "your", "its", "my", "our", "their", "these", "those", "all", "both", "each"];
-
-/// What says somewhere in the sentence that the example is shown all the same, and what does so right behind the word.
-const SHOWS: [&str; 11] =
-    ["below", "here", "explain", "you", "user", "answer", "docs", "prompt", "following", "show", "aloud"];
-const OF: [&str; 8] = ["of", "call", "calls", "message", "request", "response", "output", "usage"];
 
 /// As all of these, in another language, with the words that stand beside the first person and it itself in one list.
 struct Tongue {
@@ -178,14 +148,14 @@ pub(in crate::engine) fn only_mentions(sentence: &str, start: usize, end: usize)
     let (before, word) = (part(sentence.get(..start)), part(sentence.get(start..end)));
     let behind = part(sentence.get(end..));
     let behind = words(&behind);
-    let clause = last_clause(before.trim_end(), &PARTS);
+    let clause = last_clause(before.trim_end(), PARTS_ROUND_MENTION);
     if !matches!(word.as_str(), "example" | "examples") {
         let tongue = TONGUES.iter().find(|tongue| tongue.word.contains(&word.as_str()));
         return tongue.is_some_and(|tongue| tongue.does(&words(clause), &behind));
     }
     let all = words(&before);
-    let shown = || all.iter().chain(&behind).any(|word| SHOWS.contains(word));
-    if behind.first().is_some_and(|of| OF.contains(of)) || shown() {
+    let shown = || all.iter().chain(&behind).any(|word| SHOWN_HERE.contains(word));
+    if behind.first().is_some_and(|of| OF_EXAMPLE.contains(of)) || shown() {
         return false;
     }
     // What was done before, in the same sentence, is done by the same one: "let me open it and read".
@@ -200,8 +170,8 @@ fn done(words: &[&str], any: bool) -> bool {
     let (step, rest) = words.split_at_checked(begins).unwrap_or_default();
     let own = step.iter().any(|word| FIRST_PERSON.contains(word));
     match rest.split_first() {
-        Some((act, _)) if own && any => ACTS.contains(act),
-        Some((act, known)) if own && ACTS.contains(act) => is_known(known),
+        Some((act, _)) if own && any => ACTS_ON_FILE.contains(act),
+        Some((act, known)) if own && ACTS_ON_FILE.contains(act) => is_known(known),
         Some((act, known)) if is_doing(act) => is_known(known),
         Some((&("take" | "a" | "another"), _)) if own => looks(rest),
         _ => false,
@@ -210,12 +180,12 @@ fn done(words: &[&str], any: bool) -> bool {
 
 /// The word says nothing of what is done: when it is, or how.
 fn is_beside(word: &str) -> bool {
-    BESIDE.contains(&word) || word.ends_with("ly")
+    BESIDE_FIRST_PERSON.contains(&word) || word.ends_with("ly")
 }
 
 /// The words are what is done with a known file.
 fn acts_on(words: &[&str]) -> bool {
-    words.split_first().is_some_and(|(act, known)| ACTS.contains(act) && is_known(known))
+    words.split_first().is_some_and(|(act, known)| ACTS_ON_FILE.contains(act) && is_known(known))
 }
 
 /// A look is taken at a known file.
@@ -231,14 +201,14 @@ const LONGEST_LOOK: usize = 4;
 
 /// Nothing but a word for which one it is stands before the word for an example: what is done is done to itself.
 fn is_known(words: &[&str]) -> bool {
-    let known = words.split_first().filter(|(at, _)| AT.contains(at)).map_or(words, |(_, known)| known);
-    known.len() <= 3 && known.first().is_some_and(|the| THE.contains(the))
+    let known = words.split_first().filter(|(at, _)| LOOKS_AT.contains(at)).map_or(words, |(_, known)| known);
+    known.len() <= 3 && known.first().is_some_and(|the| KNOWN.contains(the))
 }
 
 /// The word is a verb of [`ACTS`] with "-ing".
 fn is_doing(word: &str) -> bool {
     let Some(stem) = word.strip_suffix("ing") else { return false };
-    ACTS.iter().any(|act| {
+    ACTS_ON_FILE.iter().any(|act| {
         let doubled = || stem.strip_prefix(act).is_some_and(|rest| rest.len() == 1 && act.ends_with(rest));
         *act == stem || act.strip_suffix('e') == Some(stem) || doubled()
     })

@@ -7,5 +7,6 @@ pub(in crate::engine) mod described;
 pub(in crate::engine) mod example;
 pub(in crate::engine) mod heading;
 pub(in crate::engine) mod instructed;
+mod lexicon;
 pub(in crate::engine) mod mentioned;
 pub(in crate::engine) mod sentence;

@@ -3,6 +3,7 @@ use super::clause;
 use super::coded::{is_logged, is_said, is_trace};
 use super::described;
 use super::instructed;
+use super::lexicon::GOES_ON;
 use crate::char_class;
 use crate::dialect::MarkersAt;
 use crate::engine::found::{Found, Piece};
@@ -184,12 +185,6 @@ fn is_in_log(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
     if cx.text.len() < next + STAMP && !cx.eof { Look::More } else { Look::when(is_logged(cx.ahead(next, STAMP))) }
 }
 
-/// Words that go on with a sentence in another paragraph: verbs, and what joins them to it.
-const GO_ON: [&str; 22] = [
-    "would", "will", "could", "can", "may", "might", "should", "must", "is", "was", "were", "has", "had", "does",
-    "did", "because", "which", "as", "since", "returns", "unless", "until",
-];
-
 /// So much white space stands round a call that a sentence goes on behind.
 const GAP: usize = 32;
 
@@ -238,7 +233,7 @@ fn wraps(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
     let word = cx.slice(next, next + word);
     let end = start - far.len();
     // Whoever says what they do next goes on with themselves: "I'll check it", and then "will report".
-    let goes_on = GO_ON.contains(&word) && !(word == "will" && clause::says_step(cx, end));
+    let goes_on = GOES_ON.contains(&word) && !(word == "will" && clause::says_step(cx, end));
     Look::when(goes_on || clause::speaks(cx, end, word))
 }
 
