@@ -54,11 +54,6 @@ impl Piece {
     }
 }
 
-/// A range of the text as a piece.
-pub(crate) fn span(range: Range<usize>) -> Piece {
-    Piece::Span(range)
-}
-
 /// A parameter's value as found.
 #[derive(Debug, Clone)]
 pub(crate) enum Value {

@@ -77,7 +77,7 @@ pub(crate) fn read<'a>(
     tools: Option<&ToolSet>,
     options: &Options,
 ) -> (Turn<'a>, Vec<Call>) {
-    run(text, dialects, tools, options, Trace::default()).into_found(text, dialects)
+    run(text, dialects, tools, options, Trace::default()).into_calls(text, dialects)
 }
 
 /// What is found in a complete text, with the notes that `trace` wants.

@@ -442,12 +442,12 @@ impl Output {
 
     /// The turn that all of it is, of the `text` that was read.
     pub(crate) fn into_turn<'t>(self, text: &'t str, dialects: &Dialects) -> Turn<'t> {
-        let (turn, calls) = self.into_found(text, dialects);
+        let (turn, calls) = self.into_calls(text, dialects);
         Turn { tool_calls: calls.into_iter().map(|call| call.into_tool_call(text)).collect(), ..turn }
     }
 
     /// As [`Self::into_turn`], with the calls as they were found instead of the turn's own.
-    pub(crate) fn into_found<'t>(self, text: &'t str, dialects: &Dialects) -> (Turn<'t>, Vec<Call>) {
+    pub(crate) fn into_calls<'t>(self, text: &'t str, dialects: &Dialects) -> (Turn<'t>, Vec<Call>) {
         let dialect = self.calls.iter().find_map(|call| call.origin.dialect(dialects));
         let turn = Turn {
             content: Self::join(&self.content, text),

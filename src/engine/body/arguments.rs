@@ -8,7 +8,7 @@ use super::strings::Strings;
 use super::{Progress, after, cut_in_head};
 use crate::char_class;
 use crate::dialect::{CallTemplate, Channels, Element, Row, must_close};
-use crate::engine::found::{Found, Piece, Value, span};
+use crate::engine::found::{Found, Piece, Value};
 use crate::engine::head::Head;
 use crate::engine::look::{seen, told};
 use crate::engine::output::Output;
@@ -166,7 +166,7 @@ impl Arguments {
             ScanResult::Complete { end } => {
                 let text = cx.slice(self.start, end);
                 let tool = cx.called(out, index);
-                let (found, status, repairs) = whole_arguments(tool, text, || span(self.start..end));
+                let (found, status, repairs) = whole_arguments(tool, text, || Piece::Span(self.start..end));
                 let mut closed = end;
                 if self.doubled.is_some() {
                     match cx.behind_space(end, end) {

@@ -8,7 +8,7 @@ use super::strings::Strings;
 use super::{Progress, after};
 use crate::char_class;
 use crate::dialect::{Key, MarkersAt};
-use crate::engine::found::{Found, Piece, span};
+use crate::engine::found::{Found, Piece};
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
 use crate::engine::trace::{Noted, Reason};

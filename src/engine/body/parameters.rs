@@ -10,7 +10,7 @@ use super::values::{
 use crate::bytes::find;
 use crate::char_class;
 use crate::dialect::{CallTemplate, Element, Parameter, Row, Slot, Trim, must_close};
-use crate::engine::found::{Found, Piece, Value, span};
+use crate::engine::found::{Found, Piece, Value};
 use crate::engine::head::{self, Head};
 use crate::engine::look::{seen, told};
 use crate::engine::output::Output;
@@ -455,7 +455,7 @@ impl Parameters {
         let named = |p: &Parameter| Some(format!("{}{}{}", p.closer, cx.part(&key), p.behind_key.as_ref()?).into());
         let closer = parameter.and_then(named);
         let key_at = key.start;
-        let key = if declared.is_some() { span(key) } else { key_piece(cx, key) };
+        let key = if declared.is_some() { Piece::Span(key) } else { key_piece(cx, key) };
         let declared = declared.or_else(|| position(key.as_bytes(cx.text)));
         let known = |tool: &Tool| declared.and_then(|at| tool.parameters.get(at)).map(|(_, expected)| *expected);
         let other = |tool: &Tool| tool.expected_of_other(key.as_str(cx.text));
@@ -594,7 +594,7 @@ impl Parameters {
 /// A parameter's name; in an attribute it may hold entities.
 fn key_piece(cx: &Reader<'_>, range: Range<usize>) -> Piece {
     match decode_entities(cx.part(&range)) {
-        Cow::Borrowed(_) => span(range),
+        Cow::Borrowed(_) => Piece::Span(range),
         Cow::Owned(key) => Piece::Made(key),
     }
 }

@@ -3,7 +3,7 @@ use super::Progress;
 use super::literal;
 use super::members::Members;
 use crate::dialect::must_close;
-use crate::engine::found::{Piece, Value, span};
+use crate::engine::found::{Piece, Value};
 use crate::engine::head::{LONGEST_NAME, without_escapes};
 use crate::engine::look::{seen, told};
 use crate::engine::output::{Call, Output};
@@ -540,7 +540,7 @@ impl Python {
                 }
             }
             Begun::No | Begun::Passed => {
-                writer.pass(span(self.name_start..end));
+                writer.pass(Piece::Span(self.name_start..end));
                 self.repairs.clear();
             }
         }
@@ -579,7 +579,7 @@ impl Python {
             }
             None if writer.begun > 0 => {
                 if named {
-                    writer.pass(span(self.name_start..end));
+                    writer.pass(Piece::Span(self.name_start..end));
                     self.at = end;
                 }
                 Progress::Done { end: self.at }

@@ -14,7 +14,7 @@ use crate::json::{Balance, Repaired};
 mod marker;
 
 pub(super) use marker::begins_call_in;
-use marker::{Found, Opens, closes_shown, marker};
+use marker::{MarkerInValue, Opens, closes_shown, marker};
 
 /// A key is no longer.
 const KEY: usize = 128;
@@ -122,7 +122,7 @@ impl OpenString {
     }
 
     /// What closes a call, or opens the next one, is `found` in it at `at`.
-    fn holds(&mut self, at: usize, found: &Found) {
+    fn holds(&mut self, at: usize, found: &MarkerInValue) {
         let adjacent = at == self.behind;
         if found.opens == Opens::Nothing || !adjacent {
             self.closer = Some(at);
@@ -214,7 +214,7 @@ impl Strings {
                     }
                     Look::Is(at) if self.over => {
                         let length = closer.map_or(0, str::len);
-                        return self.end(cx, at, &Found::closing(length), closer, writer.origin);
+                        return self.end(cx, at, &MarkerInValue::closing(length), closer, writer.origin);
                     }
                     Look::Is(at) => {
                         // In its head the next call's marker may stand.
@@ -290,7 +290,14 @@ impl Strings {
     }
 
     /// The value ends before the marker at `at`.
-    fn end(&mut self, cx: &Reader<'_>, at: usize, found: &Found, closer: Option<&str>, origin: Origin) -> Look<Bound> {
+    fn end(
+        &mut self,
+        cx: &Reader<'_>,
+        at: usize,
+        found: &MarkerInValue,
+        closer: Option<&str>,
+        origin: Origin,
+    ) -> Look<Bound> {
         if found.opens != Opens::Nothing {
             // Behind a bare word no bracket and no quote says that the value is over, and behind a comma it is not.
             let before = cx.slice(self.start, at).trim_ascii_end();
@@ -312,15 +319,15 @@ impl Strings {
     }
 
     /// What closes the call stands here: its marker, or where `origin` is given, one of its row that opens the next.
-    fn ends(&mut self, cx: &Reader<'_>, closer: Option<&str>, origin: Option<Origin>) -> Look<Found> {
+    fn ends(&mut self, cx: &Reader<'_>, closer: Option<&str>, origin: Option<Origin>) -> Look<MarkerInValue> {
         let own = closer.map_or(Look::No, |closer| cx.literal(self.at, closer));
-        own.map(|end| Found::closing(end - self.at)).or(|| match origin {
+        own.map(|end| MarkerInValue::closing(end - self.at)).or(|| match origin {
             Some(_) if self.before_stop(cx) => Look::No,
             Some(origin) => marker(cx, self.at, origin).then(|found| match &self.string {
                 _ if found.opens != Opens::Own => Look::No,
-                Some(string) => found.in_string(cx, self.at, string.quote).then(Found::if_own),
+                Some(string) => found.in_string(cx, self.at, string.quote).then(MarkerInValue::if_own),
                 // Its quotes may have gone wrong before.
-                None => (found.in_string(cx, self.at, b'"').then(Found::if_own))
+                None => (found.in_string(cx, self.at, b'"').then(MarkerInValue::if_own))
                     .then(|found| found.if_call(cx, self.at, origin)),
             }),
             None => Look::No,

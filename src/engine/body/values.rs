@@ -3,7 +3,7 @@
 use super::lenient;
 use crate::bytes::{find, find_near};
 use crate::engine::Reader;
-use crate::engine::found::{Piece, Value, span};
+use crate::engine::found::{Piece, Value};
 use crate::engine::output::Output;
 use crate::json::push_string;
 use crate::schema::{Expected, WRAPPERS, read_text};
@@ -208,12 +208,12 @@ pub(super) fn piece_of(range: &Range<usize>, text: &str, made: &str) -> Piece {
     // Mostly it was cut out of the text, and then its place says where.
     let start = made.as_ptr().addr().wrapping_sub(text.as_ptr().addr());
     if start.checked_add(made.len()).is_some_and(|end| end <= text.len()) {
-        return span(range.start + start..range.start + start + made.len());
+        return Piece::Span(range.start + start..range.start + start + made.len());
     }
     let trimmed = text.trim();
     if made == trimmed {
         let start = range.start + (text.len() - text.trim_start().len());
-        return span(start..start + trimmed.len());
+        return Piece::Span(start..start + trimmed.len());
     }
     Piece::Made(made.to_owned())
 }

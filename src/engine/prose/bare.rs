@@ -85,15 +85,15 @@ impl Engine {
         let Some(tool) = tool else { return Taken::No };
         let quoted = if self.fence.is_none() { self.is_quoted(cx, at) } else { Look::No };
         unless!(quoted.map(|()| self.pass(cx, at, Reason::Quoted)));
-        let mut found = seen!(head::head(cx, at, &call.head));
-        let mut inside = seen!(cx.behind_space(at, found.end));
+        let mut head = seen!(head::head(cx, at, &call.head));
+        let mut inside = seen!(cx.behind_space(at, head.end));
         let parameters = || tool.parameters.iter().map(|(name, _)| name);
         // The opening tag may stand there twice.
         if !parameters().any(|parameter| parameter == tag(at).0) {
-            let again = cx.literal(inside, cx.slice(at, found.end));
+            let again = cx.literal(inside, cx.slice(at, head.end));
             let again = again.then(|end| cx.behind_space(inside, end).map(|next| (end, next)));
             if let Some((end, next)) = told!(again) {
-                (found.end, found.twice, inside) = (end, true, next);
+                (head.end, head.twice, inside) = (end, true, next);
             }
         }
         match cx.bytes().get(inside) {
@@ -101,7 +101,7 @@ impl Engine {
             Some(b'{') => {
                 let body = seen!(first_member(cx, tag(at).0, inside));
                 let object = row.calls.iter().position(|c| c.head == call.head && c.body == body);
-                return object.map_or(Taken::No, |call| self.begin(cx, at, row_id.call(call), &mut found, None));
+                return object.map_or(Taken::No, |call| self.begin(cx, at, row_id.call(call), &mut head, None));
             }
             _ => return Taken::No,
         }
@@ -113,7 +113,7 @@ impl Engine {
             (name, None) if !cx.eof && parameters().any(|p| may_begin(name, p)) => return Taken::More,
             _ => return Taken::No,
         }
-        self.begin(cx, at, row_id.call(0), &mut found, None)
+        self.begin(cx, at, row_id.call(0), &mut head, None)
     }
 
     /// Calls without a marker, where calls stand and the evidence is there.

@@ -34,17 +34,17 @@ impl Form<'_> {
         !inside && !row.sections.is_empty() && !special || row.by_name() || labelled || template.offered
     }
 
-    /// Labels that any text may have begin a call where they begin a line, or follow a tag, and what stands behind the head
-    /// `found` has a parameter of the tool, or nothing, or is its only argument.
+    /// Labels that any text may have begin a call where they begin a line, or follow a tag, and what stands behind the `head`
+    /// has a parameter of the tool, or nothing, or is its only argument.
     #[cold]
-    fn label_stands(self, cx: &Reader<'_>, at: usize, found: &Head) -> Look<()> {
+    fn label_stands(self, cx: &Reader<'_>, at: usize, head: &Head) -> Look<()> {
         let begins = cx.at_line_start(at) || cx.follows_tag(at);
-        let Some(tool) = found.tool(cx).filter(|_| begins) else { return Look::No };
+        let Some(tool) = head.tool(cx).filter(|_| begins) else { return Look::No };
         if self.template.body != Body::Arguments {
             return Look::Is(());
         }
         // However the object and its first key are quoted.
-        let near = cx.slice(found.end, floor(cx.text, found.end + 2 * LONGEST_NAME));
+        let near = cx.slice(head.end, floor(cx.text, head.end + 2 * LONGEST_NAME));
         let inside = near.trim_start_matches(|c: char| c.is_ascii_whitespace() || "{\"'`\\".contains(c));
         let key = inside.get(..inside.bytes().take_while(|byte| char_class::NAME.has_ascii(*byte)).count());
         match key {
@@ -61,29 +61,29 @@ impl Form<'_> {
         !matches!(template.body, Body::Json | Body::Python) && !may_lack_key(row, template)
     }
 
-    /// What stands behind the head `found` at `at` can be the body. A head that stands there twice, or whose body lacks its
+    /// What stands behind the `head` at `at` can be the body. A head that stands there twice, or whose body lacks its
     /// opening marker, is set right.
-    fn body_follows(self, cx: &Reader<'_>, at: usize, found: &mut Head) -> Look<()> {
+    fn body_follows(self, cx: &Reader<'_>, at: usize, head: &mut Head) -> Look<()> {
         let Self { row, template, inside } = self;
         // A fence that opens twice would be taken for one that closes, and a tag for an element.
-        let fence = || cx.bytes().get(cx.skip_space(found.end)) == Some(&b'`');
+        let fence = || cx.bytes().get(cx.skip_space(head.end)) == Some(&b'`');
         if (template.body == Body::Elements || (template.body == Body::Arguments && fence()))
-            && let Some(end) = told!(opened_twice(cx, template, at, found))
+            && let Some(end) = told!(opened_twice(cx, template, at, head))
         {
-            (found.end, found.twice) = (end, true);
+            (head.end, head.twice) = (end, true);
         }
-        match BodyState::plausible(cx, row, template, found, inside) {
+        match BodyState::plausible(cx, row, template, head, inside) {
             // What is no more than its marker was looked at.
             Look::No if template.head.len() >= 3 => {}
             look => return look,
         }
-        match unopened_key(cx, row, template, found) {
-            Look::Is(head) => *found = head,
+        match unopened_key(cx, row, template, head) {
+            Look::Is(keyed) => *head = keyed,
             Look::More => return Look::More,
             Look::No => {
-                found.end = seen!(opened_twice(cx, template, at, found));
-                match BodyState::plausible(cx, row, template, found, inside) {
-                    Look::Is(()) => found.twice = true,
+                head.end = seen!(opened_twice(cx, template, at, head));
+                match BodyState::plausible(cx, row, template, head, inside) {
+                    Look::Is(()) => head.twice = true,
                     other => return other,
                 }
             }
@@ -110,9 +110,9 @@ impl Engine {
         entry.is_some_and(|row| self.needs_offered_head(Form { row, template, inside }))
     }
 
-    /// So it is, and the name in the head that was read, `found`, is not.
-    pub(super) fn is_unoffered(&self, cx: &Reader<'_>, row: RowId, template: &CallTemplate, found: &Head) -> bool {
-        found.name.is_some() && !found.twice && self.needs_offer(cx, row, template) && !found.is_offered(cx)
+    /// So it is, and the name in the `head` that was read is not.
+    pub(super) fn is_unoffered(&self, cx: &Reader<'_>, row: RowId, template: &CallTemplate, head: &Head) -> bool {
+        head.name.is_some() && !head.twice && self.needs_offer(cx, row, template) && !head.is_offered(cx)
     }
 
     /// A call may begin at `at`: its head has been read. Looks at what follows and takes it if it can be the body.
@@ -121,36 +121,36 @@ impl Engine {
         cx: &Reader<'_>,
         at: usize,
         call: CallId,
-        found: &mut Head,
+        head: &mut Head,
         section: Option<SectionId>,
     ) -> Taken {
-        let may_begin = self.may_begin(cx, at, call, found, section);
-        may_begin.take(|evidence| self.begin_template(cx, at, call, found, section, evidence))
+        let may_begin = self.may_begin(cx, at, call, head, section);
+        may_begin.take(|evidence| self.begin_template(cx, at, call, head, section, evidence))
     }
 
-    /// Whether a call whose head is `found` at `at` can begin there, and what vouches for it.
+    /// Whether a call with this `head` at `at` can begin there, and what vouches for it.
     pub(super) fn may_begin(
         &mut self,
         cx: &Reader<'_>,
         at: usize,
         call: CallId,
-        found: &mut Head,
+        head: &mut Head,
         section: Option<SectionId>,
     ) -> Look<Evidence> {
         let Some(row) = cx.dialects.row(call.row) else { return Look::No };
         let Some(template) = row.call(call) else { return Look::No };
-        if told!(self.in_string(cx, at, found.end)).is_some() {
+        if told!(self.in_string(cx, at, head.end)).is_some() {
             self.pass(cx, at, Reason::Quoted);
             return Look::No;
         }
         let inside = section.is_some() || self.in_section_of(call.row);
         let form = Form { row, template, inside };
         let naked = form.is_naked();
-        if self.needs_offered_head(form) && !found.is_offered(cx) {
+        if self.needs_offered_head(form) && !head.is_offered(cx) {
             return Look::No;
         }
-        if told!(form.body_follows(cx, at, found)).is_none() {
-            let name = found.name(cx).filter(|name| cx.tools.is_some() && !cx.offered(name));
+        if told!(form.body_follows(cx, at, head)).is_none() {
+            let name = head.name(cx).filter(|name| cx.tools.is_some() && !cx.offered(name));
             // Another template's opening marker may take more for a name.
             let is_name = |name: &Cow<'_, str>| name.starts_with(|c: char| c.is_alphanumeric() || c == '_');
             if let Some(name) = name.filter(|_| cx.policy.unknown_tools == UnknownTools::Text).filter(is_name) {
@@ -159,10 +159,10 @@ impl Engine {
             return Look::No;
         }
         if template.body != Body::Json && template.body != Body::Python {
-            if !found.is_named(cx) {
+            if !head.is_named(cx) {
                 return Look::No;
             }
-            if naked && let Some(name) = found.name(cx).filter(|name| !cx.offered(name)) {
+            if naked && let Some(name) = head.name(cx).filter(|name| !cx.offered(name)) {
                 let reason = if cx.tools.is_some() { Reason::NameNotOffered } else { Reason::NoTools };
                 self.out.trace.refuse(reason, &name);
                 return Look::No;
@@ -171,7 +171,7 @@ impl Engine {
             self.out.trace.refuse(Reason::NoTools, "");
             return Look::No;
         }
-        let stands = if template.offered { form.label_stands(cx, at, found) } else { Look::Is(()) };
+        let stands = if template.offered { form.label_stands(cx, at, head) } else { Look::Is(()) };
         stands.map(|()| if naked { Evidence::Name } else { Evidence::Markers })
     }
 
@@ -181,14 +181,14 @@ impl Engine {
         cx: &Reader<'_>,
         at: usize,
         call: CallId,
-        found: &Head,
+        head: &Head,
         section: Option<SectionId>,
         evidence: Evidence,
     ) -> Taken {
         let Some(row) = cx.dialects.row(call.row) else { return Taken::No };
         let Some(template) = row.call(call) else { return Taken::No };
         if let Some(reason) = self.no_place(cx, at, row) {
-            self.out.trace.refuse(reason, &found.name(cx).unwrap_or_default());
+            self.out.trace.refuse(reason, &head.name(cx).unwrap_or_default());
             return Taken::No;
         }
         let doubt = match (self.given.mode, self.inline) {
@@ -205,18 +205,18 @@ impl Engine {
             // Labels are words, which a sentence may have.
             (Mode::Content, None) => (template.labelled && sentence::goes_up_to(cx, at)).then_some(Doubt::Sentence),
         };
-        let before = self.remove(cx, at, found.end);
+        let before = self.remove(cx, at, head.end);
         if let Some(doubt) = doubt {
             self.hold(doubt, at, before.clone());
         }
         self.call_stands(cx, before.from..at);
-        self.note_name(cx, found);
+        self.note_name(cx, head);
         if section.is_some() {
             self.leftover.opener_given = None;
             self.section = section;
         }
         let open = self.section.filter(|section| section.row == call.row);
-        let state = CallState::new(cx, Origin::Template(call), template.body, at, found, evidence, before);
+        let state = CallState::new(cx, Origin::Template(call), template.body, at, head, evidence, before);
         self.begin_call(state, |call| call.in_section(open));
         Taken::Done
     }

@@ -30,14 +30,14 @@ pub(crate) struct Channel {
     pub(super) row: RowId,
     /// Calls by the dialect's own templates may stand in it.
     pub(super) calls: bool,
-    pub(super) kind: Kind,
+    pub(super) kind: MessageKind,
     /// Where it begins, behind its header.
     from: usize,
 }
 
 /// What a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MessageKind {
     /// The answer itself.
     Answer,
     /// Other content.
@@ -48,7 +48,7 @@ pub(super) enum Kind {
 }
 
 impl Channel {
-    pub(super) fn is(self, kind: Kind) -> bool {
+    pub(super) fn is(self, kind: MessageKind) -> bool {
         self.kind == kind
     }
 }
@@ -217,7 +217,9 @@ impl Engine {
         let bounded = &rest[..floor(rest, cx.policy.max_markup_bytes.min(LONGEST))];
         let message = memchr::memmem::find(bounded.as_bytes(), channels.message.as_bytes());
         let lost = || unended(cx, channels, at..from, &bounded[..message.unwrap_or(bounded.len())]);
-        if let Some(brace) = lost().filter(|_| !inline && self.channel.is_none_or(|c| c.calls && !c.is(Kind::Answer))) {
+        if let Some(brace) =
+            lost().filter(|_| !inline && self.channel.is_none_or(|c| c.calls && !c.is(MessageKind::Answer)))
+        {
             return self.unended_header(cx, at, from + brace, row);
         }
         let Some(length) = message else {
@@ -280,10 +282,10 @@ impl Engine {
             && !recipient.is_empty()
             && ![&channels.content, &channels.reasoning, &channels.dropped].into_iter().any(|l| listed(l));
         let kind = match () {
-            () if listed(&channels.reasoning) => Kind::Reasoning,
-            () if listed(&channels.dropped) => Kind::Dropped,
-            () if channels.content.first().is_some_and(|first| first == key) => Kind::Answer,
-            () => Kind::Content,
+            () if listed(&channels.reasoning) => MessageKind::Reasoning,
+            () if listed(&channels.dropped) => MessageKind::Dropped,
+            () if channels.content.first().is_some_and(|first| first == key) => MessageKind::Answer,
+            () => MessageKind::Content,
         };
         let named = !key.is_empty();
         self.begin_message(row, kind, tool || !channels.calls_to_recipients, named);
@@ -342,7 +344,7 @@ impl Engine {
             self.out.issue_once(Issue::at(IssueCode::StrayMarker, at, "the end of this header is missing"));
             self.out.trace.note(at..body, Noted::Marker(Markup::Header));
             self.end_message(cx, at, body, row);
-            self.begin_message(row, Kind::Answer, true, true);
+            self.begin_message(row, MessageKind::Answer, true, true);
             return Taken::Done;
         };
         if self.in_invented_turn(cx, at) || self.out.takes_no_more(cx, at) {
@@ -377,7 +379,7 @@ impl Engine {
     /// ` to=NAME<|message|>` behind a message that nothing closed. The answer itself may hold one: it is quoted there.
     pub(super) fn bare_header(&mut self, cx: &Reader<'_>, at: usize, from: usize, row: RowId) -> Taken {
         let Some(channels) = Self::channels(cx, row) else { return Taken::No };
-        if self.inline.is_some() || self.channel.is_none_or(|c| c.is(Kind::Answer)) {
+        if self.inline.is_some() || self.channel.is_none_or(|c| c.is(MessageKind::Answer)) {
             return Taken::No;
         }
         // Other recipients than ASCII's are words of the message.
@@ -410,7 +412,7 @@ impl Engine {
 
     /// The row of the message that is being read, if another one may begin in it with a recipient, and the sign of that.
     fn recipients<'t>(&self, cx: &Reader<'t>) -> Option<(RowId, &'t [u8])> {
-        let channel = self.channel.filter(|c| cx.dialects.auto && !c.is(Kind::Answer))?;
+        let channel = self.channel.filter(|c| cx.dialects.auto && !c.is(MessageKind::Answer))?;
         let channels = Self::channels(cx, channel.row).filter(|c| c.calls_to_recipients && !c.recipient.is_empty())?;
         Some((channel.row, channels.recipient.as_bytes()))
     }
@@ -461,8 +463,8 @@ impl Engine {
     }
 
     /// A message of the row begins; whether `calls` may stand in it, and whether its header is `named` for a channel or a recipient.
-    pub(super) fn begin_message(&mut self, row: RowId, kind: Kind, calls: bool, named: bool) {
-        let reasoning = kind == Kind::Reasoning;
+    pub(super) fn begin_message(&mut self, row: RowId, kind: MessageKind, calls: bool, named: bool) {
+        let reasoning = kind == MessageKind::Reasoning;
         self.given.mode = if reasoning { Mode::Reasoning } else { Mode::Content };
         self.reasoning_seen |= reasoning;
         self.channel = Some(Channel { row, calls, kind, from: self.given.from });
@@ -472,7 +474,7 @@ impl Engine {
 
     /// A message for nobody here that ends at `at` is told in an issue, if it says anything beside calls and markers.
     pub(super) fn tell_dropped(&mut self, cx: &Reader<'_>, at: usize) {
-        let Some(channel) = self.channel.filter(|channel| channel.is(Kind::Dropped)) else { return };
+        let Some(channel) = self.channel.filter(|channel| channel.is(MessageKind::Dropped)) else { return };
         let (mut said, mut from) = (String::new(), channel.from);
         let first = self.out.calls.partition_point(|call| call.raw.start < channel.from);
         for call in self.out.calls.get(first..).unwrap_or_default() {
@@ -487,13 +489,13 @@ impl Engine {
     }
 
     pub(super) fn end_message(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: RowId) -> Given {
-        if self.channel.is_some_and(|c| c.row == row && c.is(Kind::Dropped)) {
+        if self.channel.is_some_and(|c| c.row == row && c.is(MessageKind::Dropped)) {
             self.out.trace.note(self.given.from..at, Noted::Dropped);
             self.given.from = at;
             self.given.fresh = true;
             self.tell_dropped(cx, at);
         }
-        if self.channel.is_some_and(|c| c.is(Kind::Reasoning)) {
+        if self.channel.is_some_and(|c| c.is(MessageKind::Reasoning)) {
             // What was called in reasoning that is over was a draft.
             if self.holds(Doubt::Reasoning) {
                 self.go_back(at);

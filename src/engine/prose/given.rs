@@ -1,5 +1,5 @@
 //! How far the text outside calls was given out, and what happens to the white space round what is taken out of it.
-use super::channels::Kind;
+use super::channels::MessageKind;
 use crate::engine::trace::Noted;
 use crate::engine::{Engine, Reader, ReasoningCalls};
 use std::ops::Range;
@@ -50,7 +50,7 @@ impl Engine {
     /// until it is clear whether text follows; in reasoning, so does white space before a marker.
     pub(in crate::engine) fn give(&mut self, cx: &Reader<'_>, mut to: usize, last: bool) {
         let Some(text) = cx.text.get(self.given.from..to) else { return };
-        if self.channel.is_some_and(|c| c.is(Kind::Dropped)) {
+        if self.channel.is_some_and(|c| c.is(MessageKind::Dropped)) {
             if self.given.fresh && !text.trim_ascii_start().is_empty() {
                 (self.given.fresh, self.given.text_from) = (false, self.given.from);
             }

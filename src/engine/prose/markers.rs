@@ -12,7 +12,7 @@ use crate::turn::{Issue, IssueCode};
 
 /// The markers that stand at a place, and how far they were tried.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct MarkersHere {
     ends: [(usize, u32); 4],
     count: usize,
     /// What quotes them, once that is known.
@@ -37,7 +37,7 @@ impl Engine {
             Some(found) => found,
             None => match cx.dialects.markers.at(cx.bytes(), at) {
                 At::Some { ends, count, more } if cx.eof || !more => {
-                    Found { ends, count, quote: None, none: 0, passed: Passed::default() }
+                    MarkersHere { ends, count, quote: None, none: 0, passed: Passed::default() }
                 }
                 At::Nothing => return Taken::No,
                 At::Partial(_) if cx.eof => return self.opens_nothing(cx, at, &[]).or(|| self.cut_closer(cx, at)),
@@ -60,8 +60,8 @@ impl Engine {
     }
 
     /// The words `found` at `at`.
-    fn try_words(&mut self, cx: &Reader<'_>, at: usize, found: &mut Found) -> Taken {
-        let Found { ends, count, none, passed, .. } = *found;
+    fn try_words(&mut self, cx: &Reader<'_>, at: usize, found: &mut MarkersHere) -> Taken {
+        let MarkersHere { ends, count, none, passed, .. } = *found;
         for (i, (length, list)) in ends[..count].iter().rev().enumerate().skip(none) {
             let behind = Self::behind(cx, at + length);
             let passed = if i == none { passed } else { Passed::default() };
@@ -83,7 +83,7 @@ impl Engine {
     }
 
     /// What is `found` at `at` is looked at for the first time.
-    fn first_try(&mut self, cx: &Reader<'_>, at: usize, found: &mut Found) -> Taken {
+    fn first_try(&mut self, cx: &Reader<'_>, at: usize, found: &mut MarkersHere) -> Taken {
         self.out.trace.forget();
         let known = &cx.dialects.markers;
         let ends = &found.ends[..found.count];
@@ -117,9 +117,9 @@ impl Engine {
     }
 
     /// What is `found` at `at`, and is not known to be none of it.
-    fn try_markers(&mut self, cx: &Reader<'_>, at: usize, found: &mut Found) -> Taken {
+    fn try_markers(&mut self, cx: &Reader<'_>, at: usize, found: &mut MarkersHere) -> Taken {
         let known = &cx.dialects.markers;
-        let Found { ends, count, quote, none, passed } = *found;
+        let MarkersHere { ends, count, quote, none, passed } = *found;
         let (ends, quote) = (&ends[..count], quote.unwrap_or(Quote::No));
         if ends.last().is_some_and(|(length, list)| known.opens_calls(*list) && Self::may_be_doubled(cx, at, *length)) {
             return Taken::More;
@@ -175,7 +175,7 @@ impl Engine {
     }
 
     /// None of the markers `found` at `at` is what it seems: what opens calls stands there twice, or is text.
-    fn unread_opener(&mut self, cx: &Reader<'_>, at: usize, found: &mut Found) -> Taken {
+    fn unread_opener(&mut self, cx: &Reader<'_>, at: usize, found: &mut MarkersHere) -> Taken {
         let quote = found.quote.unwrap_or(Quote::No);
         let Some((length, list)) = found.ends[..found.count].last().copied() else { return Taken::No };
         let longest = cx.dialects.markers.list(list);
@@ -313,38 +313,38 @@ impl Engine {
     /// The literal of `length` that begins the head of this call stands at `at`.
     fn call_marker(&mut self, cx: &Reader<'_>, at: usize, length: usize, call: CallId, standing: Standing) -> Taken {
         let Some(template) = cx.dialects.call(call) else { return Taken::No };
-        let mut found = Head::default();
+        let mut head = Head::default();
         self.tried.go_to(cx, at, standing);
         let unoffered = self.tried.unoffered;
         if unoffered.is_some() && template.named == unoffered && self.needs_offer(cx, call.row, template) {
             return Taken::No;
         }
-        let look = self.tried.head(cx, at, length, template, &mut found);
-        if look != Look::More && self.is_unoffered(cx, call.row, template, &found) {
+        let look = self.tried.head(cx, at, length, template, &mut head);
+        if look != Look::More && self.is_unoffered(cx, call.row, template, &head) {
             self.tried.unoffered = template.named;
             if standing == Standing::Word {
                 self.sees_example(cx, at);
             }
             return Taken::No;
         }
-        found.twice |= standing == Standing::Twice;
+        head.twice |= standing == Standing::Twice;
         look.take(|()| match standing {
-            Standing::Word => self.begin_word(cx, at, call, &mut found),
-            Standing::Once | Standing::Twice => self.begin(cx, at, call, &mut found, None),
+            Standing::Word => self.begin_word(cx, at, call, &mut head),
+            Standing::Once | Standing::Twice => self.begin(cx, at, call, &mut head, None),
         })
     }
 
-    /// The head that a word at `at` begins is `found`. What quotes it is looked for where there is something to quote.
-    fn begin_word(&mut self, cx: &Reader<'_>, at: usize, call: CallId, found: &mut Head) -> Taken {
+    /// The `head` is one that a word at `at` begins. What quotes it is looked for where there is something to quote.
+    fn begin_word(&mut self, cx: &Reader<'_>, at: usize, call: CallId, head: &mut Head) -> Taken {
         self.sees_example(cx, at);
         // Whoever wants to know why it is no call is told so first.
         if self.out.trace.is_on() && self.quotes_word(cx, at) == Look::Is(()) {
             self.pass(cx, at, Reason::Quoted);
             return Taken::No;
         }
-        let may_begin = self.may_begin(cx, at, call, found, None);
+        let may_begin = self.may_begin(cx, at, call, head, None);
         unless!(if may_begin == Look::No { Look::No } else { self.quotes_word(cx, at) });
-        may_begin.take(|evidence| self.begin_template(cx, at, call, found, None, evidence))
+        may_begin.take(|evidence| self.begin_template(cx, at, call, head, None, evidence))
     }
 
     /// Where the text announces the word at `at`, it announces what goes on behind it as well, be that a call or not.
@@ -377,8 +377,8 @@ impl Engine {
             return Taken::No;
         }
         let template = cx.dialects.row(row).and_then(|r| r.inline.get(usize::from(inline)));
-        let found = seen!(head::head(cx, at, template.map_or(&[][..], Vec::as_slice)));
-        self.cut_out(cx, at, found.end);
+        let head = seen!(head::head(cx, at, template.map_or(&[][..], Vec::as_slice)));
+        self.cut_out(cx, at, head.end);
         Taken::Done
     }
 }

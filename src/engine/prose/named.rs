@@ -80,9 +80,9 @@ impl Engine {
         let behind = template.and_then(|template| template.head.get(template.name_at()?..));
         let (Some(elements), Some(name)) = (behind, self.name_stands(cx, at, Some(call.row))) else { return Taken::No };
         unless!(self.refuses(cx, name.start));
-        head::head(cx, name.start, elements).take(|mut found| {
-            found.unopened = true;
-            self.begin(cx, name.start, call, &mut found, None)
+        head::head(cx, name.start, elements).take(|mut head| {
+            head.unopened = true;
+            self.begin(cx, name.start, call, &mut head, None)
         })
     }
 
@@ -98,23 +98,23 @@ impl Engine {
         unless!(self.refuses(cx, name.start));
         let id = without_number(cx.part(&name)).len() < name.len();
         let start = name.start;
-        let mut found = Head { end: at, unopened: true, ..Head::default() };
-        *(if id { &mut found.id } else { &mut found.name }) = Some(name);
+        let mut head = Head { end: at, unopened: true, ..Head::default() };
+        *(if id { &mut head.id } else { &mut head.name }) = Some(name);
         // Else the call would not begin, and stand here again.
-        if !found.is_offered(cx) {
+        if !head.is_offered(cx) {
             return Taken::No;
         }
         if body == Body::Gemma {
             unless!(is_rule(cx, at));
             // So are structs written, under names that have capitals.
             let own = |name: &str| cx.tool(name).is_some_and(|tool| name.ends_with(tool.name.as_str()));
-            if !found.name(cx).is_some_and(|name| own(&name)) {
+            if !head.name(cx).is_some_and(|name| own(&name)) {
                 return Taken::No;
             }
-            return gemma_template(cx, at).take(|call| self.begin(cx, start, call, &mut found, None));
+            return gemma_template(cx, at).take(|call| self.begin(cx, start, call, &mut head, None));
         }
-        found.unopened = false;
-        self.begin_bare_by(cx, start, &found, body)
+        head.unopened = false;
+        self.begin_bare_by(cx, start, &head, body)
     }
 }
 
@@ -198,15 +198,15 @@ pub(super) fn may_lack_key(row: &Row, template: &CallTemplate) -> bool {
     template.body == Body::Parameters && !template.delimits_name() && !row.by_name()
 }
 
-/// The first parameter of the call whose head was `found` lacks its opening marker: the key stands right behind the name, or
+/// The first parameter of the call with this `head` lacks its opening marker: the key stands right behind the name, or
 /// is one word with it, and what closes a key follows. The head with the key in it, and its end behind what opens the value.
 #[cold]
-pub(super) fn unopened_key(cx: &Reader<'_>, row: &Row, template: &CallTemplate, found: &Head) -> Look<Head> {
-    let (Some(tools), Some(name)) = (cx.tools, found.name.clone()) else { return Look::No };
+pub(super) fn unopened_key(cx: &Reader<'_>, row: &Row, template: &CallTemplate, head: &Head) -> Look<Head> {
+    let (Some(tools), Some(name)) = (cx.tools, head.name.clone()) else { return Look::No };
     if !may_lack_key(row, template) {
         return Look::No;
     }
-    let rest = cx.rest(found.end);
+    let rest = cx.rest(head.end);
     let key = bare_name(rest);
     let open = key.len() == rest.len() && !cx.eof;
     let written = cx.part(&name);
@@ -218,7 +218,7 @@ pub(super) fn unopened_key(cx: &Reader<'_>, row: &Row, template: &CallTemplate, 
             declares(tool, key).then_some(tool.name.len())
         });
         let (Some(length), None) = (split.next(), split.next()) else { return Look::No };
-        if found.end > name.end {
+        if head.end > name.end {
             return Look::No;
         }
         (name.start..name.start + length, name.start + length..name.end)
@@ -230,7 +230,7 @@ pub(super) fn unopened_key(cx: &Reader<'_>, row: &Row, template: &CallTemplate, 
         if !declares(tool, key) {
             return Look::No;
         }
-        (name, found.end..found.end + key.len())
+        (name, head.end..head.end + key.len())
     };
     let mut result = Look::No;
     for parameter in &row.parameters {
@@ -241,7 +241,7 @@ pub(super) fn unopened_key(cx: &Reader<'_>, row: &Row, template: &CallTemplate, 
             // A template further up may still turn out to fit better.
             Look::Is(_) if result == Look::More => return Look::More,
             Look::Is(end) => {
-                let head = Head { name: Some(name), key: Some(key), end: end.end, ..found.clone() };
+                let head = Head { name: Some(name), key: Some(key), end: end.end, ..head.clone() };
                 return Look::Is(head);
             }
             Look::More => result = Look::More,

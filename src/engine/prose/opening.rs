@@ -50,13 +50,13 @@ impl Engine {
             return Taken::No;
         }
         let elements = [Element::Slot(Slot::Name)];
-        let mut found = seen!(head::head(cx, begins, &elements));
-        let rest = cx.rest(found.end).trim_start_matches([' ', '\t', '\r']);
+        let mut head = seen!(head::head(cx, begins, &elements));
+        let rest = cx.rest(head.end).trim_start_matches([' ', '\t', '\r']);
         if rest.is_empty() && !cx.eof {
             return Taken::More;
         }
         let Some(behind) = rest.strip_prefix('\n') else { return Taken::No };
-        let name = found.name.clone().map_or("", |r| &cx.text[r]);
+        let name = head.name.clone().map_or("", |r| &cx.text[r]);
         // To everybody, not to a tool: its marker, whose beginning the prompt held, is one that says nothing.
         let template = cx.dialects.call(call);
         let opener = template.and_then(|template| opener(&template.head));
@@ -69,11 +69,11 @@ impl Engine {
         if !cx.offered(name) && (name.ends_with(':') || cx.tools.is_some() && is_title(name)) {
             return Taken::No;
         }
-        let at = cx.skip_space(found.end);
+        let at = cx.skip_space(head.end);
         match cx.bytes().get(at) {
             Some(b'{') => {
                 let holds = Self::holds_arguments(cx, name, at);
-                holds.take(|()| self.begin(cx, begins, call, &mut found, None))
+                holds.take(|()| self.begin(cx, begins, call, &mut head, None))
             }
             None if !cx.eof => Taken::More,
             _ => Taken::No,
@@ -123,7 +123,7 @@ impl Engine {
             let template = cx.dialects.call(call);
             let Some(template) = template else { continue };
             match head::head(cx, at, &template.head) {
-                Look::Is(mut found) => taken!(self.begin(cx, at, call, &mut found, None)),
+                Look::Is(mut head) => taken!(self.begin(cx, at, call, &mut head, None)),
                 Look::More => result = Taken::More,
                 Look::No => {}
             }
@@ -156,7 +156,7 @@ impl Engine {
                 continue;
             }
             let head = head::head(cx, 0, &template.head);
-            return head.take(|mut found| self.begin(cx, 0, call, &mut found, None));
+            return head.take(|mut head| self.begin(cx, 0, call, &mut head, None));
         }
         Taken::No
     }

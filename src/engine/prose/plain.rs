@@ -1,6 +1,6 @@
 //! Headers that lost their special tokens: `analysisI need the weather.assistantcommentary to=functions.get_weather
 //! json{"city": "Paris"}`. Servers that hide special tokens leave of a header the words in it, glued to the text.
-use super::channels::{Kind, opens_call, unglued};
+use super::channels::{MessageKind, opens_call, unglued};
 use crate::char_class;
 use crate::dialect::{Channels, RowId};
 use crate::engine::head::Head;
@@ -21,7 +21,7 @@ pub(crate) struct Plain {
 }
 
 /// A header that was read: the channel's name, the recipient's, and where the message begins.
-struct Found<'t> {
+struct PlainHeader<'t> {
     channel: &'t str,
     name: Option<Range<usize>>,
     end: usize,
@@ -138,7 +138,7 @@ impl Engine {
         Some((row, line))
     }
 
-    fn plain_message(&mut self, cx: &Reader<'_>, at: usize, row: RowId, found: &Found<'_>) -> Taken {
+    fn plain_message(&mut self, cx: &Reader<'_>, at: usize, row: RowId, found: &PlainHeader<'_>) -> Taken {
         let Some(channels) = Self::channels(cx, row) else { return Taken::No };
         if found.name.is_some() && self.out.takes_no_more(cx, at) {
             return Taken::No;
@@ -151,13 +151,13 @@ impl Engine {
         }
         self.end_message(cx, at, found.end, row);
         let reasoning = channels.reasoning.iter().any(|c| c == found.channel);
-        self.begin_message(row, if reasoning { Kind::Reasoning } else { Kind::Content }, true, true);
+        self.begin_message(row, if reasoning { MessageKind::Reasoning } else { MessageKind::Content }, true, true);
         Taken::Done
     }
 }
 
 /// The channel's name at `at`, and ` to=functions.f json` if an object follows that; or that alone.
-fn plain_header<'t>(cx: &Reader<'_>, channels: &'t Channels, at: usize) -> Look<Found<'t>> {
+fn plain_header<'t>(cx: &Reader<'_>, channels: &'t Channels, at: usize) -> Look<PlainHeader<'t>> {
     let mut more = false;
     match addressed(cx, channels, at) {
         // Without a channel only the prefix of tools and an offered name tell it from text, the name not if the dialect was named.
@@ -165,7 +165,7 @@ fn plain_header<'t>(cx: &Reader<'_>, channels: &'t Channels, at: usize) -> Look<
             if cx.slice(0, name.start).ends_with(&channels.to_tool())
                 && (!cx.dialects.auto || cx.offered(cx.part(&name))) =>
         {
-            return Look::Is(Found { channel: "", name: Some(name), end });
+            return Look::Is(PlainHeader { channel: "", name: Some(name), end });
         }
         Look::More => more = true,
         _ => {}
@@ -180,9 +180,9 @@ fn plain_header<'t>(cx: &Reader<'_>, channels: &'t Channels, at: usize) -> Look<
             Look::No => continue,
         };
         return match addressed(cx, channels, end) {
-            Look::Is((name, end)) => Look::Is(Found { channel, name: Some(name), end }),
+            Look::Is((name, end)) => Look::Is(PlainHeader { channel, name: Some(name), end }),
             Look::More => Look::More,
-            Look::No => Look::Is(Found { channel, name: None, end }),
+            Look::No => Look::Is(PlainHeader { channel, name: None, end }),
         };
     }
     if more { Look::More } else { Look::No }

@@ -17,7 +17,7 @@ const QUOTES: [&str; 2] = ["\"\"\"", "'''"];
 pub(crate) struct Runaway {
     looked: usize,
     found: bool,
-    turn: Turn,
+    turn: Whose,
     /// No line in which a user speaks begins before.
     no_user: usize,
     /// What stands at this place, behind a call that ends there, is the model's own: asked at a marker, and again where a call
@@ -27,7 +27,7 @@ pub(crate) struct Runaway {
 
 /// Whose turn the text is, as far as markers tell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Turn {
+enum Whose {
     #[default]
     Own,
     /// The text began with the prompt, so turns follow each other in it.
@@ -234,13 +234,13 @@ impl Engine {
     /// marker. Elsewhere it is spoken of.
     pub(super) fn turn_marker(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
         let quoted = self.inline.is_some() || self.fence.is_some() || self.hold.is_some();
-        if quoted || self.runaway.turn != Turn::Own {
+        if quoted || self.runaway.turn != Whose::Own {
             return Taken::No;
         }
         let behind_tag = cx.slice(0, at).ends_with(['>', ']']) || self.given.removed && self.fresh_at(cx, at);
         if behind_tag || cx.at_line_start(at) || cx.slice(at, at + length).ends_with('\n') {
             if self.out.calls.is_empty() && begins_prompt(cx.slice(0, at)) {
-                self.runaway.turn = Turn::Transcript;
+                self.runaway.turn = Whose::Transcript;
                 return Taken::No;
             }
             // With nothing behind it, it is where the model was to stop.
@@ -250,7 +250,7 @@ impl Engine {
                     return Taken::Done;
                 }
                 Look::More => return Taken::More,
-                _ => self.runaway.turn = Turn::Invented { side: Side::User, told: false },
+                _ => self.runaway.turn = Whose::Invented { side: Side::User, told: false },
             }
         }
         Taken::No
@@ -259,16 +259,16 @@ impl Engine {
     /// What stands at `at` stands in the other side's turn, which the model invented: no call.
     pub(super) fn in_invented_turn(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let place = Some((at, self.out.calls.last().map_or(0, |call| call.raw.end)));
-        if self.runaway.turn == Turn::Own && self.runaway.own != place {
+        if self.runaway.turn == Whose::Own && self.runaway.own != place {
             if self.observed(cx, at) {
                 self.result_invented();
             } else if self.answers_itself(cx, at) {
-                self.runaway.turn = Turn::Invented { side: Side::User, told: false };
+                self.runaway.turn = Whose::Invented { side: Side::User, told: false };
             } else {
                 self.runaway.own = place;
             }
         }
-        let Turn::Invented { side, told } = self.runaway.turn else { return false };
+        let Whose::Invented { side, told } = self.runaway.turn else { return false };
         if !told {
             let (code, message) = match side {
                 Side::User => (
@@ -280,15 +280,15 @@ impl Engine {
                 }
             };
             self.out.issue(Issue::at(code, at, message));
-            self.runaway.turn = Turn::Invented { side, told: true };
+            self.runaway.turn = Whose::Invented { side, told: true };
         }
         true
     }
 
     /// The model wrote a tool's result itself: what it calls behind that rests on it.
     pub(super) fn result_invented(&mut self) {
-        if self.runaway.turn == Turn::Own {
-            self.runaway.turn = Turn::Invented { side: Side::Tool, told: false };
+        if self.runaway.turn == Whose::Own {
+            self.runaway.turn = Whose::Invented { side: Side::Tool, told: false };
         }
     }
 

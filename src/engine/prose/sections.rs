@@ -61,11 +61,11 @@ impl Engine {
         if !row.first.may_be(cx.bytes().get(inside..).unwrap_or_default()) {
             return Taken::No;
         }
-        let mut found = Head::default();
+        let mut head = Head::default();
         for (i, call) in row.calls.iter().enumerate() {
-            if told!(head::fill(cx, inside, &call.head, &mut found)).is_some() {
-                found.twice |= standing == Standing::Twice;
-                taken!(self.begin(cx, at, section.row.call(i), &mut found, Some(section)));
+            if told!(head::fill(cx, inside, &call.head, &mut head)).is_some() {
+                head.twice |= standing == Standing::Twice;
+                taken!(self.begin(cx, at, section.row.call(i), &mut head, Some(section)));
             }
         }
         // A call's marker stands there, though what follows it cannot be read: the section is one all the same.
@@ -146,14 +146,14 @@ impl Engine {
                 return if at == cx.text.len() && !cx.eof { Look::More } else { Look::No };
             }
             let mut begins = Look::No;
-            let mut found = Head::default();
+            let mut head = Head::default();
             for (i, template) in row.calls.iter().enumerate() {
                 let look = match cx.opens(at, &template.head) {
-                    Look::Is(_) => head::fill(cx, at, &template.head, &mut found),
+                    Look::Is(_) => head::fill(cx, at, &template.head, &mut head),
                     look => look.unit(),
                 };
                 let call = section.row.call(i);
-                let look = look.then(|()| self.may_begin(cx, at, call, &mut found, Some(section)).unit());
+                let look = look.then(|()| self.may_begin(cx, at, call, &mut head, Some(section)).unit());
                 match look {
                     Look::Is(()) => return Look::when(says(cx, from, at)),
                     Look::More => begins = Look::More,
@@ -174,20 +174,20 @@ impl Engine {
         let row = section.row;
         let open = self.in_section_of(row) || self.call_ended(cx, at, row);
         let Some((_, close)) = cx.dialects.section(section) else { return Taken::No };
-        let mut found = Head::default();
-        match head::behind_marker(cx, at, length, close, &mut found).0 {
+        let mut head = Head::default();
+        match head::behind_marker(cx, at, length, close, &mut head).0 {
             // Words are what any text may say that does not stand right behind a call.
             Look::Is(()) if cx.rest(at).starts_with(char::is_alphanumeric) && !self.call_ended(cx, at, row) => {
                 Taken::No
             }
-            Look::Is(()) if !open => self.closes_nothing(cx, at, found.end, row),
+            Look::Is(()) if !open => self.closes_nothing(cx, at, head.end, row),
             // No call stood in it, and what opened it is text.
             Look::Is(()) if self.given.opener.is_some() || self.leftover.opener_given == Some(self.out.calls.len()) => {
                 self.section = None;
                 Taken::No
             }
             Look::Is(()) => {
-                self.remove(cx, at, found.end);
+                self.remove(cx, at, head.end);
                 self.section = None;
                 Taken::Done
             }

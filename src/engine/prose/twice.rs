@@ -52,26 +52,26 @@ impl Engine {
     }
 }
 
-/// The head that ends where `found` says, or its last tag, stands there once more: where that ends.
-pub(super) fn opened_twice(cx: &Reader<'_>, template: &CallTemplate, at: usize, found: &Head) -> Look<usize> {
-    let next = cx.skip_space(found.end);
+/// The `head` that begins at `at`, or its last tag, stands there once more: where that ends.
+pub(super) fn opened_twice(cx: &Reader<'_>, template: &CallTemplate, at: usize, head: &Head) -> Look<usize> {
+    let next = cx.skip_space(head.end);
     let byte = match cx.bytes().get(next) {
-        Some(byte @ (b'<' | b'[' | b']' | b'`')) if next - found.end <= 64 && !found.closed => *byte,
+        Some(byte @ (b'<' | b'[' | b']' | b'`')) if next - head.end <= 64 && !head.closed => *byte,
         _ => return Look::No,
     };
-    let head = cx.slice(at, found.end).trim_ascii_end();
+    let written = cx.slice(at, head.end).trim_ascii_end();
     // The last place where `text` stands in it, if that can stand behind it too.
     let last = |text: &str| {
         let first = text.bytes().next().filter(|first| *first == byte)?;
-        let stands = |i: &usize| head.get(*i..).is_some_and(|head| head.starts_with(text));
-        memchr::memrchr_iter(first, head.as_bytes()).find(stands)
+        let stands = |i: &usize| written.get(*i..).is_some_and(|rest| rest.starts_with(text));
+        memchr::memrchr_iter(first, written.as_bytes()).find(stands)
     };
     let whole = opener(&template.head).and_then(last);
-    let tag = if matches!(byte, b'<' | b'[') { memchr::memrchr2(b'<', b'[', head.as_bytes()) } else { None };
+    let tag = if matches!(byte, b'<' | b'[') { memchr::memrchr2(b'<', b'[', written.as_bytes()) } else { None };
     let mut result = Look::No;
     // Mostly the last tag is the whole of it.
     for start in [whole, tag.filter(|_| tag != whole), last("```")].into_iter().flatten() {
-        let tag = head.get(start..).filter(|tag| tag.len() >= SHORTEST_TWICE || *tag == "```").unwrap_or_default();
+        let tag = written.get(start..).filter(|tag| tag.len() >= SHORTEST_TWICE || *tag == "```").unwrap_or_default();
         match cx.literal(next, tag) {
             Look::Is(_) if tag.is_empty() => {}
             Look::No => {}

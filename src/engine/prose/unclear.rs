@@ -1,6 +1,6 @@
 //! What was found out about a place where the text ended before it was clear what begins there: a stream looks at it again with
 //! every chunk, and asks on from where it was unclear. What something said no to stays so, whatever comes behind it.
-use super::markers::Found;
+use super::markers::MarkersHere;
 use crate::engine::Reader;
 
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ pub(super) enum Stage {
     /// All there is.
     Anything,
     /// One of these markers may stand there, or what is looked for behind them.
-    Markers(Found),
+    Markers(MarkersHere),
     /// No marker does.
     Unmarked,
 }

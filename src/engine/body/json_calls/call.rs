@@ -133,6 +133,6 @@ impl JsonCalls {
 
     /// What stands at `range`, as a piece of the input or of what repair made.
     pub(super) fn piece(&self, cx: &Reader<'_>, range: Range<usize>) -> Piece {
-        if cx.made { Piece::Made(cx.part(&range).to_owned()) } else { span(range) }
+        if cx.made { Piece::Made(cx.part(&range).to_owned()) } else { Piece::Span(range) }
     }
 }

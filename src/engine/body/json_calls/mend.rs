@@ -230,7 +230,7 @@ impl JsonCalls {
             writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
             out.trace.note(error..error, Noted::Kept(Reason::TooDeep, Piece::Made(String::new())));
         } else if let Some(end) = end {
-            writer.pass(span(start..end));
+            writer.pass(Piece::Span(start..end));
         }
         let Some(end) = end else {
             let done = Progress::Done { end: limit };
@@ -302,7 +302,7 @@ impl JsonCalls {
             }
             Some(_) => {}
             None if writer.begun != before => {}
-            None if !alone => self.pass(writer, span(start..end)),
+            None if !alone => self.pass(writer, Piece::Span(start..end)),
             None if !writer.vouched() && before == 0 => {
                 return Flow::Stop(Progress::Fail { at: end.max(error).min(cx.text.len()) });
             }
@@ -425,7 +425,7 @@ impl JsonCalls {
         // Calls in it are whole, only the brackets round them are missing.
         let Some(frame) = self.frames.iter().rfind(|frame| frame.is_call()) else {
             if self.expect == Expect::Element {
-                self.pass(writer, span(self.scanner_start()..end));
+                self.pass(writer, Piece::Span(self.scanner_start()..end));
             }
             writer.mend(RepairCode::Bracket, end, "the list is not closed");
             return Some(if writer.begun > 0 { Progress::Done { end } } else { Progress::Fail { at: end } });
@@ -474,7 +474,7 @@ impl JsonCalls {
             _ if writer.vouched() => {
                 writer.mend(RepairCode::Bracket, start, "the list is not closed");
                 if start < at {
-                    self.pass(writer, span(start..at));
+                    self.pass(writer, Piece::Span(start..at));
                 }
                 Progress::Done { end: at }
             }

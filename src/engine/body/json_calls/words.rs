@@ -80,7 +80,7 @@ impl JsonCalls {
                     // White space before a bracket or a comma is the list's.
                     let call = matches!(expect, Expect::Value { .. });
                     let end = if call { at } else { cx.slice(0, at).trim_end().len() };
-                    self.pass(writer, span(words.start..end));
+                    self.pass(writer, Piece::Span(words.start..end));
                     return self.go(at, expect);
                 }
             }
@@ -120,7 +120,7 @@ impl JsonCalls {
     pub(super) fn words_are_over(&self, cx: &Reader<'_>, writer: &mut Writer, words: Words, end: usize) -> Progress {
         let said = cx.slice(0, end).trim_end().len();
         writer.mend(RepairCode::Bracket, said, "the list is not closed");
-        self.pass(writer, span(words.start..said));
+        self.pass(writer, Piece::Span(words.start..said));
         Progress::Done { end }
     }
 
@@ -137,7 +137,7 @@ impl JsonCalls {
         if writer.pending.as_ref().is_some_and(|call| call.arguments.say_nothing() && takes(call.index)) {
             writer.tear();
         }
-        self.pass(writer, span(range));
+        self.pass(writer, Piece::Span(range));
     }
 
     /// The list of calls in an envelope is over, and at `at` goes nothing on that is JSON: the envelope's brace is missing, or hidden
@@ -203,7 +203,7 @@ impl JsonCalls {
         let closed = must_be_closed(cx, writer);
         let flow = self.close_before(cx, out, writer, at);
         if closed && self.frames.is_empty() && limit < cx.text.len() {
-            self.pass(writer, span(at..cx.slice(0, limit).trim_end().len()));
+            self.pass(writer, Piece::Span(at..cx.slice(0, limit).trim_end().len()));
             return Some(self.go(limit, Expect::Between));
         }
         Some(flow)

@@ -279,7 +279,7 @@ impl OpenValue {
         // Mostly it is a string, as it stands there.
         let only_text = self.opening.kind.is_none() && self.expected.is_some_and(Expected::is_string);
         if only_text && !entities {
-            return Value::Text(span(range.clone()));
+            return Value::Text(Piece::Span(range.clone()));
         }
         let text = cx.part(range);
         let decoded = if entities { decode_entities(text) } else { Cow::Borrowed(text) };
@@ -427,7 +427,7 @@ impl Parameters {
         });
         let text = suffixed.map_or_else(|| before_cut(text, closer), |at| text.get(..at).unwrap_or(text));
         let text = value.unframed(text, trim);
-        let found = Value::Text(span(start..start + text.len()));
+        let found = Value::Text(Piece::Span(start..start + text.len()));
         self.members.push((value.opening.key, found));
     }
 
@@ -514,7 +514,7 @@ impl Parameters {
             if self.members.is_empty() {
                 self.members = Vec::with_capacity(USUAL);
             }
-            self.members.push((std::mem::replace(&mut value.opening.key, span(0..0)), found));
+            self.members.push((std::mem::replace(&mut value.opening.key, Piece::Span(0..0)), found));
         }
         self.value = None;
     }

@@ -4,7 +4,7 @@ use super::{Expect, Python, Quoted, space, stray};
 use crate::dialect::{Marker, MarkersAt, must_close};
 use crate::engine::body::Progress;
 use crate::engine::body::keys::call_key_in;
-use crate::engine::found::span;
+use crate::engine::found::Piece;
 use crate::engine::look::told;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
@@ -194,14 +194,14 @@ impl Python {
             Look::More => Some(Progress::More),
             Look::No => match if self.list && writer.begun > 0 { Self::no_call(cx, next) } else { Look::No } {
                 Look::Is(end) => {
-                    writer.pass(span(next..end));
+                    writer.pass(Piece::Span(next..end));
                     self.at = end;
                     None
                 }
                 Look::More => Some(Progress::More),
                 // The text ends in the name of the next call, which does not make those before it text as well.
                 Look::No if self.list && writer.fence.is_none() && Self::cut_name(cx, next) => {
-                    writer.pass(span(next..cx.text.len()));
+                    writer.pass(Piece::Span(next..cx.text.len()));
                     self.at = cx.text.len();
                     Some(Progress::Done { end: self.at })
                 }

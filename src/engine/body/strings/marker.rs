@@ -11,7 +11,7 @@ const NEAR: usize = 256;
 
 /// A marker in a text.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct MarkerInValue {
     pub(super) length: usize,
     pub(super) opens: Opens,
     /// It is the marker of a call of the same row, and of nothing else.
@@ -27,7 +27,7 @@ pub(super) enum Opens {
     Other,
 }
 
-impl Found {
+impl MarkerInValue {
     /// One of this length that closes a call.
     pub(super) const fn closing(length: usize) -> Self {
         Self { length, opens: Opens::Nothing, of_call: false }
@@ -119,7 +119,7 @@ pub(in crate::engine::body) fn begins_call_in(cx: &Reader<'_>, range: Range<usiz
     }
 }
 
-pub(super) fn marker(cx: &Reader<'_>, at: usize, origin: Origin) -> Look<Found> {
+pub(super) fn marker(cx: &Reader<'_>, at: usize, origin: Origin) -> Look<MarkerInValue> {
     // A fence may stand in any text.
     if cx.bytes().get(at) == Some(&b'`') {
         return Look::No;
@@ -147,15 +147,15 @@ pub(super) fn marker(cx: &Reader<'_>, at: usize, origin: Origin) -> Look<Found> 
                     _ => {}
                 }
             }
-            Look::Is(Found { length, opens, of_call })
+            Look::Is(MarkerInValue { length, opens, of_call })
         }
     }
 }
 
 /// A message's header begins with `length` bytes: the role behind them is a part of it.
-fn header(cx: &Reader<'_>, at: usize, length: usize, of: RowId, origin: Origin) -> Look<Found> {
+fn header(cx: &Reader<'_>, at: usize, length: usize, of: RowId, origin: Origin) -> Look<MarkerInValue> {
     let opens = if Some(of) == origin.row_id() { Opens::Own } else { Opens::Other };
     let channels = cx.dialects.row(of).and_then(|row| row.dialect.channels.as_ref());
     let role = channels.map_or(Look::No, |channels| cx.literal(at + length, &channels.role));
-    role.or(|| Look::Is(at + length)).map(|end| Found { length: end - at, opens, of_call: false })
+    role.or(|| Look::Is(at + length)).map(|end| MarkerInValue { length: end - at, opens, of_call: false })
 }

@@ -1,6 +1,6 @@
 //! What stands right before a place in its line, as far as that was read already.
 use super::interrupted::Interrupted;
-use super::literal::Literals;
+use super::program_string::ProgramStrings;
 use crate::engine::reader::floor;
 use crate::engine::{Look, Reader, Without};
 use crate::json::Quoting;
@@ -20,7 +20,7 @@ pub(crate) struct Before {
     line_break: Without,
     object: Without,
     quotes: Quotes,
-    pub(in crate::engine) literals: Literals,
+    pub(in crate::engine) strings: ProgramStrings,
     pub(in crate::engine) interrupted: Interrupted,
     /// Where the line, or what is left of it, begins in which code was seen last.
     pub(in crate::engine) coded: Option<usize>,
@@ -63,7 +63,7 @@ impl Before {
             Some(_) if called >= at => Look::No,
             Some(_) => {
                 let begins = self.line_begins(cx, at);
-                begins.map_or(Look::No, |begins| self.literals.holds(cx, begins.max(called), at))
+                begins.map_or(Look::No, |begins| self.strings.holds(cx, begins.max(called), at))
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::engine::body::python::Python;
 use crate::engine::call::MOST_READ_AGAIN;
 use crate::engine::look::{seen, taken, told};
 use crate::engine::output::Call;
-use crate::engine::prose::channels::Kind;
+use crate::engine::prose::channels::MessageKind;
 use crate::engine::prose::tried::Standing;
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted, Reason};
@@ -458,7 +458,8 @@ impl Engine {
     pub(crate) fn code(&mut self, cx: &Reader<'_>, ticks: usize, tick: u8, mut inner: u32) -> Step {
         let bytes = cx.bytes();
         loop {
-            let hit = if self.given.mode == Mode::Reasoning || self.channel.is_some_and(|c| !c.is(Kind::Answer)) {
+            let hit = if self.given.mode == Mode::Reasoning || self.channel.is_some_and(|c| !c.is(MessageKind::Answer))
+            {
                 cx.dialects.markers.next_stop(bytes, self.at)
             } else {
                 let rest = bytes.get(self.at..).unwrap_or_default();
@@ -511,7 +512,7 @@ impl Engine {
     fn closer_in_code(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let is_closer = |marker: &Marker| match marker {
             Marker::ReasoningClose(_) => self.given.mode == Mode::Reasoning,
-            Marker::MessageEnd(row) => self.channel.is_some_and(|c| c.row == *row && !c.is(Kind::Answer)),
+            Marker::MessageEnd(row) => self.channel.is_some_and(|c| c.row == *row && !c.is(MessageKind::Answer)),
             _ => false,
         };
         let closes = |list: u32| cx.dialects.markers.list(list).iter().copied().find(is_closer);

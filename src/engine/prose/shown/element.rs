@@ -3,7 +3,7 @@ use crate::char_class;
 
 /// An element that shows what stands in it.
 #[derive(Debug)]
-pub(in crate::engine) struct Element {
+pub(in crate::engine) struct ShowingElement {
     pub(in crate::engine) name: &'static str,
     /// Like a fence, one that shows code may hold nothing but calls.
     pub(in crate::engine) code: bool,
@@ -13,7 +13,7 @@ pub(in crate::engine) struct Element {
     pub(in crate::engine) loose: bool,
 }
 
-impl Element {
+impl ShowingElement {
     /// `tag` begins with its name.
     pub(in crate::engine) fn is(&self, tag: &str) -> bool {
         let name = tag.get(..self.name.len()).is_some_and(|name| name.eq_ignore_ascii_case(self.name));
@@ -25,14 +25,14 @@ impl Element {
 const LONGEST_NAME: usize = 24;
 
 /// The element that a `tag` opens which begins with its name.
-pub(in crate::engine) fn opened_by(tag: &str) -> Option<&'static Element> {
+pub(in crate::engine) fn opened_by(tag: &str) -> Option<&'static ShowingElement> {
     let near = tag.bytes().take(LONGEST_NAME + 1);
     let length = near.take_while(|byte| char_class::IDENTIFIER.has_ascii(*byte)).count();
     // All names are words, and few are as long as the tag's.
     ELEMENTS.iter().find(|element| element.name.len() == length && element.is(tag))
 }
 
-static ELEMENTS: [Element; 43] = [
+static ELEMENTS: [ShowingElement; 43] = [
     code("pre"),
     code("code"),
     code("samp"),
@@ -81,18 +81,18 @@ static ELEMENTS: [Element; 43] = [
 ];
 
 /// An element of that name shows whatever stands in it.
-const fn shows(name: &'static str) -> Element {
-    Element { name, code: false, result: false, loose: false }
+const fn shows(name: &'static str) -> ShowingElement {
+    ShowingElement { name, code: false, result: false, loose: false }
 }
 
-const fn code(name: &'static str) -> Element {
-    Element { name, code: true, result: false, loose: false }
+const fn code(name: &'static str) -> ShowingElement {
+    ShowingElement { name, code: true, result: false, loose: false }
 }
 
-const fn result(name: &'static str) -> Element {
-    Element { name, code: false, result: true, loose: false }
+const fn result(name: &'static str) -> ShowingElement {
+    ShowingElement { name, code: false, result: true, loose: false }
 }
 
-const fn loose(name: &'static str) -> Element {
-    Element { name, code: false, result: false, loose: true }
+const fn loose(name: &'static str) -> ShowingElement {
+    ShowingElement { name, code: false, result: false, loose: true }
 }

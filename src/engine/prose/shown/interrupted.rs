@@ -1,5 +1,5 @@
 //! A call that was given up where a string of its own shows what opens the next one: that is no call.
-use super::literal::opens;
+use super::program_string::opens;
 use crate::engine::{Engine, Look, Reader};
 
 /// A string is closed within so many bytes, or shows nothing.

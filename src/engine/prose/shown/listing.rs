@@ -148,7 +148,7 @@ enum Listing {
     Php(Range<usize>),
     /// It ends with the same quotes. Some are written where a fence is meant: those show nothing. One that is `given` to something
     /// is no fence.
-    Quotes { quotes: &'static str, shows: bool, given: Given },
+    Quotes { quotes: &'static str, shows: bool, given: GivenTo },
     /// It ends with this.
     Until { closer: &'static str, given: bool },
     /// An edit that shows what is there and what is to be there: it ends with a line of the signs for that.
@@ -161,7 +161,7 @@ enum Listing {
 
 /// What a string of several lines is given to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Given {
+enum GivenTo {
     Nothing,
     /// A variable or a function.
     Value,
@@ -199,12 +199,14 @@ impl Listings {
         match &self.open {
             Some(Listing::Here(word)) if !is_command(cx, word.end) => Look::No,
             // No line of a text that documents something begins further out.
-            Some(Listing::Quotes { given: Given::Text(margin), .. })
+            Some(Listing::Quotes { given: GivenTo::Text(margin), .. })
                 if cx.at_line_start(at) && cx.line_before(at, LINE).len() < *margin =>
             {
                 Look::No
             }
-            Some(Listing::Quotes { given: Given::Value | Given::Text(_), .. } | Listing::Until { given: true, .. }) => {
+            Some(
+                Listing::Quotes { given: GivenTo::Value | GivenTo::Text(_), .. } | Listing::Until { given: true, .. },
+            ) => {
                 let closes = self.closes(cx, at, NEAR);
                 // As the whole answer, the quotes are one more way to write a fence.
                 match self.ends {
@@ -324,7 +326,7 @@ impl Listing {
         match self {
             Self::Block(_) => !before.trim_start().starts_with(TAG),
             // What stands in the line of the call may be the call.
-            Self::Quotes { given: Given::Text(_), .. } => {
+            Self::Quotes { given: GivenTo::Text(_), .. } => {
                 let below = at + before.len() + self.closer() < end;
                 below && !before.trim_ascii().is_empty() && before.ends_with([' ', '\t'])
             }
@@ -426,13 +428,13 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize,
             quotes @ (DOUBLE | SINGLE) => {
                 let whole = behind.len() > line.len();
                 let given = if is_value(before) {
-                    Given::Value
+                    GivenTo::Value
                 } else if documents(cx, at, before, line) {
-                    Given::Text(indent(before))
+                    GivenTo::Text(indent(before))
                 } else if is_given(before) {
-                    Given::Text(0)
+                    GivenTo::Text(0)
                 } else {
-                    Given::Nothing
+                    GivenTo::Nothing
                 };
                 begins_string(before, line, whole).map(|shows| (end, Listing::Quotes { quotes, shows, given }))
             }

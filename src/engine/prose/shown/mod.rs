@@ -10,8 +10,8 @@ pub(in crate::engine) mod fragment;
 pub(in crate::engine) mod inline;
 pub(in crate::engine) mod interrupted;
 pub(in crate::engine) mod listing;
-pub(in crate::engine) mod literal;
 pub(in crate::engine) mod program;
+pub(in crate::engine) mod program_string;
 pub(in crate::engine) mod quoted;
 pub(in crate::engine) mod within;
 
@@ -19,7 +19,7 @@ pub(in crate::engine) mod within;
 #[derive(Debug, Default)]
 pub(in crate::engine) struct Around {
     /// The HTML element that the text is in, if it shows code or an example.
-    pub(in crate::engine) shown_in: quoted::Shown,
+    pub(in crate::engine) shown_in: quoted::ShownIn,
     /// And what a program shows.
     pub(in crate::engine) listings: listing::Listings,
     pub(in crate::engine) block_quote: block_quote::BlockQuote,

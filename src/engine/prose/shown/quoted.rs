@@ -4,7 +4,7 @@ use super::above::is_shown_by_line;
 use super::before::{LINE, NEAR_MARKER};
 use super::block_quote::is_quote;
 use super::echoed::Echoed;
-use super::element::{Element, opened_by};
+use super::element::{ShowingElement, opened_by};
 use super::fragment::in_fragment;
 use super::program::{in_block_scalar, in_program, in_script};
 use super::within::{Within, behind_inline_element};
@@ -18,10 +18,10 @@ use crate::json::{Part, Quoting, closes_at};
 
 /// How far the text has been looked through for such elements, and the one that is open.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Shown {
+pub(crate) struct ShownIn {
     looked: usize,
     /// And where the last opening tag, or the last call in it, ended.
-    open: Option<(&'static Element, usize)>,
+    open: Option<(&'static ShowingElement, usize)>,
     /// And the one in a line of text.
     inline: Option<Within>,
     /// What a tool gave back, as far as that is known.
@@ -62,7 +62,7 @@ impl Engine {
     fn is_echoed(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         // An element may have been looked for already.
         self.is_shown(cx, at);
-        let Shown { open, result, .. } = &mut self.around.shown_in;
+        let ShownIn { open, result, .. } = &mut self.around.shown_in;
         match open {
             Some((element, behind)) if element.result => result.holds_in(cx, element.name, *behind, at),
             _ => result.holds(cx, at),
@@ -71,7 +71,7 @@ impl Engine {
 
     /// As [`Self::is_echoed`], for what has no markers, where no element is known to show it.
     fn is_told_in_element(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
-        let Shown { open, result, .. } = &mut self.around.shown_in;
+        let ShownIn { open, result, .. } = &mut self.around.shown_in;
         match open {
             Some((element, behind)) if element.loose => result.holds_in(cx, element.name, *behind, at),
             _ => result.holds(cx, at),
@@ -237,19 +237,19 @@ impl Engine {
     /// The reasoning is over at `at`, and whatever was shown in it.
     pub(in crate::engine) fn leave_shown(&mut self, at: usize) {
         self.around.listings.leave(at);
-        self.around.shown_in = Shown { looked: at, ..Shown::default() };
+        self.around.shown_in = ShownIn { looked: at, ..ShownIn::default() };
     }
 
     /// The element of code that is open at `at`, since when, and other text stands in it before: like a fence, it holds no call then,
     /// with markers or without. What has markers is one behind a blank line: the element may never be closed.
-    fn shown_as_code(&mut self, cx: &Reader<'_>, at: usize) -> Option<(&'static Element, usize)> {
+    fn shown_as_code(&mut self, cx: &Reader<'_>, at: usize) -> Option<(&'static ShowingElement, usize)> {
         let open = if self.is_shown(cx, at) { self.around.shown_in.open } else { None };
         open.filter(|(element, behind)| element.code && at - behind <= LINE && !has_blank_line(cx.slice(*behind, at)))
     }
 
     /// An element that shows things is open at `at`, and other text stands in it before.
     pub(in crate::engine) fn is_shown(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        let Shown { looked, open, inline, .. } = &mut self.around.shown_in;
+        let ShownIn { looked, open, inline, .. } = &mut self.around.shown_in;
         if let Some(last) = self.out.calls.last()
             && last.raw.end > *looked
         {

@@ -42,7 +42,7 @@ impl Engine {
             let begins = cx.skip_space(0);
             let first = cx.ahead(begins, NEAR_MARKER).lines().next().unwrap_or_default();
             let signs = before.len() - before.trim_start_matches(blank).len();
-            let coded = is_coded(before, first) || self.around.before.literals.is_open_behind(since + signs);
+            let coded = is_coded(before, first) || self.around.before.strings.is_open_behind(since + signs);
             self.around.before.coded = coded.then_some(since);
         }
         self.around.before.coded.is_some()

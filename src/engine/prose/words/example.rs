@@ -44,7 +44,7 @@ pub(crate) struct Examples {
     /// What announced it said only that it is not made: a line with a colon of its own announces something else.
     refused: bool,
     /// And the last thing that is a tool's result, as a label says.
-    told: Option<Told>,
+    told: Option<ToldResult>,
     /// Where none stands: what was asked about last, behind a call that ended there. Each template asks again.
     none: Option<(usize, usize)>,
     /// No word announces one, no line ends, and no sentence may: several labels may stand in one sentence.
@@ -74,7 +74,7 @@ impl Engine {
 
 /// A result that is told.
 #[derive(Debug, Clone, Copy)]
-struct Told {
+struct ToldResult {
     /// Where the last thing stood that is one, or a part of it.
     last: usize,
     /// If it is JSON: so many brackets are open in it where it has been read, or one of its strings is.
@@ -83,7 +83,7 @@ struct Told {
     string: Quoting,
 }
 
-impl Told {
+impl ToldResult {
     fn new(at: usize) -> Self {
         Self { last: at, read: at, depth: 0, string: Quoting::default() }
     }
@@ -123,7 +123,7 @@ fn goes_on(cx: &Reader<'_>, last: Option<usize>, at: usize) -> bool {
 impl Examples {
     /// A result that is told stands at `at`.
     pub(in crate::engine) fn tells(&mut self, at: usize) {
-        self.told = Some(Told::new(at));
+        self.told = Some(ToldResult::new(at));
     }
 
     /// What stands at `at` goes on a result that is told behind the last call, which ends at `called`.

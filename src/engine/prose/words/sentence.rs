@@ -259,7 +259,7 @@ static QUOTES: [(char, char); 12] = [
 ];
 
 /// A quotation mark before a call.
-struct Mark {
+struct QuotationMark {
     close: char,
     /// It begins its line: the call may be all of that.
     first: bool,
@@ -269,7 +269,7 @@ struct Mark {
 const NARROW: [char; 3] = ['\u{a0}', '\u{202f}', '\u{2009}'];
 
 /// The quotation mark right before `at`.
-fn mark_before(cx: &Reader<'_>, at: usize) -> Option<Mark> {
+fn mark_before(cx: &Reader<'_>, at: usize) -> Option<QuotationMark> {
     // Mostly a line ends there, or a word.
     let mut before = cx.bytes().get(..at)?.iter().rev();
     let last = *before.next()?;
@@ -281,7 +281,7 @@ fn mark_before(cx: &Reader<'_>, at: usize) -> Option<Mark> {
     let text = cx.slice(0, at - usize::from(spaced)).trim_end_matches(NARROW);
     let before = text.chars().next_back()?;
     let (open, close) = QUOTES.iter().copied().find(|(open, _)| *open == before)?;
-    Some(Mark { close, first: cx.at_line_start(text.len() - open.len_utf8()) })
+    Some(QuotationMark { close, first: cx.at_line_start(text.len() - open.len_utf8()) })
 }
 
 /// A quotation mark stands right before `at`.

@@ -16,7 +16,7 @@ const LONGEST_PREFIX: usize = 2;
 
 /// The string that is open in a line, as far as that was read.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::engine) struct Literals {
+pub(in crate::engine) struct ProgramStrings {
     begins: usize,
     read: usize,
     string: Quoting,
@@ -35,7 +35,7 @@ struct Sought {
     string: Quoting,
 }
 
-impl Literals {
+impl ProgramStrings {
     /// A string was opened behind the sign at `from`, and is open where the line was read up to last.
     pub(in crate::engine) fn is_open_behind(&self, from: usize) -> bool {
         self.string.is_open() && self.opened > from
