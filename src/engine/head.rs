@@ -239,7 +239,7 @@ impl<'a, 't> Matching<'a, 't> {
         };
         let next = cx.skip_space(self.head.end);
         // Mostly something else stands there.
-        if cx.bytes().get(next) != text.as_bytes().first() || text.len() < 4 || next - self.head.end > 64 {
+        if cx.bytes().get(next) != text.as_bytes().first() || text.len() < 4 || next - self.head.end > APART {
             return Look::No;
         }
         let again = match marker {
@@ -420,6 +420,9 @@ fn trim(cx: &Reader<'_>, range: Range<usize>) -> Range<usize> {
     let end = start + slice.trim_matches(blank).len();
     start..end
 }
+
+/// White space between a name and what stands behind it, or between a marker and the same one once more, is no longer.
+pub(super) const APART: usize = 64;
 
 /// No name that no marker delimits is longer, nor any in a tag, nor a key.
 pub(super) const LONGEST_NAME: usize = 256;

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 /// No misspelt tag, and no white space behind one, is longer.
-pub(super) const LONGEST: usize = 64;
+pub(super) const LONGEST_TAG: usize = 64;
 
 /// A tag that looks like a closing one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,17 +69,17 @@ fn spaced<'t>(cx: &Reader<'t>, at: usize, closer: &str) -> Look<Tag<'t>> {
         end = cx.skip_space(end);
         match cx.bytes().get(end) {
             Some(here) if *here == byte => end += 1,
-            None if cx.may_go_on(end - at, LONGEST) => return Look::More,
+            None if cx.may_go_on(end - at, LONGEST_TAG) => return Look::More,
             _ => return Look::No,
         }
     }
-    if end - at < LONGEST { Look::Is(Tag { name: "", end, slashed: true, whole: true }) } else { Look::No }
+    if end - at < LONGEST_TAG { Look::Is(Tag { name: "", end, slashed: true, whole: true }) } else { Look::No }
 }
 
 /// What stands behind the tag, white space aside: where that begins. `No` if it is too far off.
 pub(super) fn behind(cx: &Reader<'_>, end: usize) -> Look<usize> {
     let next = cx.skip_space(end);
-    if next - end > LONGEST {
+    if next - end > LONGEST_TAG {
         Look::No
     } else if next >= cx.text.len() && !cx.eof {
         Look::More
@@ -92,8 +92,8 @@ pub(super) fn behind(cx: &Reader<'_>, end: usize) -> Look<usize> {
 /// the two signs.
 fn tag<'t>(cx: &Reader<'t>, at: usize) -> Look<Tag<'t>> {
     let rest = cx.bytes().get(at..).unwrap_or_default();
-    let rest = rest.get(..rest.len().min(LONGEST)).unwrap_or_default();
-    let cut = || cx.ran_out(rest.len(), LONGEST);
+    let rest = rest.get(..rest.len().min(LONGEST_TAG)).unwrap_or_default();
+    let cut = || cx.ran_out(rest.len(), LONGEST_TAG);
     if rest.first() != Some(&b'<') {
         return Look::No;
     }
@@ -142,11 +142,11 @@ fn tag<'t>(cx: &Reader<'t>, at: usize) -> Look<Tag<'t>> {
 
 /// The closing tag at `at`, whatever it closes, if it is whole; so is a token that says of something that it ends, and a fence.
 pub(super) fn stray(cx: &Reader<'_>, at: usize) -> Look<Range<usize>> {
-    let near = cx.near(at, LONGEST);
+    let near = cx.near(at, LONGEST_TAG);
     match near {
         [b'`', ..] => {
             let ticks = near.iter().take_while(|byte| **byte == b'`').count();
-            let cut = ticks == near.len() && cx.may_go_on(ticks, LONGEST);
+            let cut = ticks == near.len() && cx.may_go_on(ticks, LONGEST_TAG);
             if cut {
                 Look::More
             } else if ticks == 3 {
@@ -157,7 +157,7 @@ pub(super) fn stray(cx: &Reader<'_>, at: usize) -> Look<Range<usize>> {
         }
         [b'<', b'|', ..] => match memchr::memchr(b'>', near) {
             Some(end) if near.get(..=end).is_some_and(|token| token.ends_with(b"end|>")) => Look::Is(at..at + end + 1),
-            None if cx.may_go_on(near.len(), LONGEST) => Look::More,
+            None if cx.may_go_on(near.len(), LONGEST_TAG) => Look::More,
             _ => Look::No,
         },
         _ => match tag(cx, at) {
@@ -177,7 +177,7 @@ pub(super) struct Opening<'t> {
 
 /// The opening tag at `at`, whole and in one line.
 pub(super) fn opening<'t>(cx: &Reader<'t>, at: usize) -> Look<Opening<'t>> {
-    let rest = cx.near(at, 2 * LONGEST);
+    let rest = cx.near(at, 2 * LONGEST_TAG);
     if rest.first() != Some(&b'<') || rest.get(1) == Some(&b'/') {
         return Look::No;
     }
@@ -186,7 +186,7 @@ pub(super) fn opening<'t>(cx: &Reader<'t>, at: usize) -> Look<Opening<'t>> {
             let name = name(cx.slice(at, at + length + 1));
             if name.is_empty() { Look::No } else { Look::Is(Opening { name, at }) }
         }
-        None if cx.may_go_on(rest.len(), 2 * LONGEST) => Look::More,
+        None if cx.may_go_on(rest.len(), 2 * LONGEST_TAG) => Look::More,
         _ => Look::No,
     }
 }

@@ -9,6 +9,9 @@ use crate::dialect::{Body, Element, MarkersAt, Parameter, must_close};
 use crate::engine::look::{found, seen, told};
 use crate::turn::RepairCode;
 
+/// A checkpoint's suffix in a marker is no longer.
+pub(super) const LONGEST_SUFFIX: usize = 64;
+
 /// No more closing tags of something else are left out before the one that closes a call.
 const MOST_STRAYS: usize = 4;
 
@@ -158,8 +161,8 @@ impl Tail {
         let Some(until) = behind.and_then(Element::literal) else { return Look::Is(()) };
         let rest = cx.rest(self.at);
         match rest.find(until) {
-            Some(length) if length <= 64 => self.at += length,
-            None if !cx.eof && rest.len() <= 64 => return Look::More,
+            Some(length) if length <= LONGEST_SUFFIX => self.at += length,
+            None if !cx.eof && rest.len() <= LONGEST_SUFFIX => return Look::More,
             None if cx.eof && bare_name(rest).len() == rest.len() => {
                 (self.at, self.missing) = (cx.text.len(), true);
             }
@@ -321,14 +324,16 @@ fn brackets_end(cx: &Reader<'_>, at: usize) -> Look<()> {
     }
 }
 
+/// A longer run of closing brackets, with the white space between them, is no slip.
+const MOST_STRAY: usize = 64;
+
 /// Closing brackets too many stand at `at`, with the marker `text` behind them: they are part of the mistake. Where the marker
 /// ends.
 fn behind_brackets(cx: &Reader<'_>, at: usize, text: &str) -> Look<usize> {
     let rest = cx.rest(at);
     let marker = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '}' || c == ']');
     let extra = rest.len() - marker.len();
-    // A longer run of them is no slip.
-    if extra == 0 || extra >= 64 {
+    if extra == 0 || extra >= MOST_STRAY {
         Look::No
     } else if marker.is_empty() && !cx.eof {
         Look::More

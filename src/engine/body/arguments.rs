@@ -15,7 +15,7 @@ use crate::engine::output::Output;
 use crate::engine::reader::floor;
 use crate::engine::tail::{closes, cut_off};
 use crate::engine::writer::Writer;
-use crate::engine::{Look, Reader};
+use crate::engine::{Look, Policy, Reader};
 use crate::json::{ScanResult, Scanner};
 use crate::schema::{Tool, fitting, read_text};
 use crate::turn::{CallStatus, Repair, RepairCode};
@@ -505,7 +505,7 @@ fn encoded_arguments(
     if matches!(trimmed, "" | "null" | "None") {
         return (Found::none(), CallStatus::Ok, vec![repaired("empty arguments in a string became {}")]);
     }
-    let mut scanner = Scanner::new(0, 128);
+    let mut scanner = Scanner::new(0, Policy::MAX_DEPTH);
     if trimmed.starts_with('{')
         && matches!(scanner.scan(trimmed.as_bytes(), true), ScanResult::Complete { end } if end == trimmed.len())
     {
@@ -513,7 +513,7 @@ fn encoded_arguments(
         return (found, CallStatus::Ok, vec![repaired("the arguments were JSON inside a string")]);
     }
     if trimmed.starts_with('{')
-        && let Some(mended) = lenient::repair_text(trimmed, 128)
+        && let Some(mended) = lenient::repair_text(trimmed, Policy::MAX_DEPTH)
         && mended.complete()
     {
         // Signs behind it are what the mistake left; anything else was meant as well, and nobody knows how.

@@ -3,13 +3,13 @@ use super::{placeholder, remark};
 use crate::dialect::{Element, MarkersAt, special};
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
-use crate::engine::{Look, Memo, Reader, misspelt};
+use crate::engine::{Look, Memo, Policy, Reader, misspelt};
 use crate::json::{self, Balance, Ending, Pairs, RepairOptions, Repaired, ScanResult, Scanner};
 use crate::schema::{Tool, ToolSet};
 use crate::turn::{Repair, RepairCode};
 
 /// So many bytes of the line behind a value are looked at.
-pub(super) const LINE: usize = 4096;
+pub(super) const LINE_BEHIND: usize = 4096;
 
 /// How far repair may read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -263,7 +263,7 @@ fn breaks_off(cx: &Reader<'_>, text: &str, repairs: &[Repair]) -> bool {
     let string = string.trim_end_matches(|c: char| c.is_ascii_whitespace() || matches!(c, '}' | ']' | ',' | '"'));
     let token = string.rfind('<').and_then(|at| string.get(at..)).unwrap_or_default();
     let reasoning = || cx.dialects.reasoning_ends.iter().any(|end| end.needle() == token.as_bytes());
-    token.ends_with('>') && token.len() <= misspelt::LONGEST && (special(token) || reasoning())
+    token.ends_with('>') && token.len() <= misspelt::LONGEST_TAG && (special(token) || reasoning())
 }
 
 /// Where lines of words begin behind the value that is `mended`, which only lacks its closing brackets: they go to the end of
@@ -308,7 +308,7 @@ pub(super) fn ended_early(behind: &str, closed: bool) -> bool {
         return false;
     }
     let mut balance = Balance::default();
-    let mut line = behind.bytes().take(LINE).take_while(|byte| *byte != b'\n');
+    let mut line = behind.bytes().take(LINE_BEHIND).take_while(|byte| *byte != b'\n');
     behind.trim_ascii_start().starts_with(['"', ',', ';', ':', '}', ']'])
         || line.any(|byte| {
             balance.read(byte);
@@ -323,7 +323,7 @@ fn is_quoted_line(behind: &str) -> bool {
     if !behind.get(..behind.len() - text.len()).is_some_and(|blank| blank.contains('\n')) {
         return false;
     }
-    let near = text.get(..floor(text, LINE)).unwrap_or_default();
+    let near = text.get(..floor(text, LINE_BEHIND)).unwrap_or_default();
     let line = near.lines().next().unwrap_or_default();
     let Some((said, words)) = line.strip_prefix('"').and_then(|line| line.split_once('"')) else { return false };
     let says = |text: &str| text.starts_with(char::is_alphanumeric);
@@ -388,7 +388,7 @@ pub(super) fn container(text: &str) -> Option<String> {
     {
         return Some(inner);
     }
-    let mended = repair_text(text, 128)?;
+    let mended = repair_text(text, Policy::MAX_DEPTH)?;
     let whole =
         mended.complete() && !mended.guessed && text.get(mended.consumed..).is_some_and(|rest| rest.trim().is_empty());
     (whole && mended.json.starts_with(['{', '['])).then(|| mended.json.into_owned())

@@ -4,7 +4,7 @@ use super::literal;
 use super::members::Members;
 use crate::dialect::must_close;
 use crate::engine::found::{Piece, Value};
-use crate::engine::head::{LONGEST_NAME, without_escapes};
+use crate::engine::head::{APART, LONGEST_NAME, without_escapes};
 use crate::engine::look::{seen, told};
 use crate::engine::output::{Call, Output};
 use crate::engine::tail::closes;
@@ -242,7 +242,7 @@ impl Python {
         }
         let at = cx.skip_space(name.end);
         let stands = match cx.bytes().get(at) {
-            _ if at - name.end > 64 => Look::No,
+            _ if at - name.end > APART => Look::No,
             None if !cx.eof => Look::More,
             Some(b'(') => Look::Is(at),
             _ => Look::No,

@@ -1,5 +1,5 @@
 //! What a model says in the middle of a value that it has given up, where repair takes that for a part of the value.
-use super::lenient::LINE;
+use super::lenient::LINE_BEHIND;
 use crate::dialect::MarkersAt;
 use crate::engine::Reader;
 use crate::engine::reader::floor;
@@ -36,7 +36,7 @@ fn words<'t>(text: &'t str, repair: &Repair) -> Option<(&'t str, bool, &'t str)>
     let at = repair.offset.filter(|_| matches!(repair.code, RepairCode::Quotes | RepairCode::SourceText))?;
     let (before, words) = text.split_at_checked(at).filter(|(_, words)| words.starts_with(char::is_alphanumeric))?;
     let key = before.trim_ascii_end();
-    let line = words.get(..floor(words, LINE))?.lines().next()?;
+    let line = words.get(..floor(words, LINE_BEHIND))?.lines().next()?;
     Some((key, before.get(key.len()..)?.contains('\n'), line))
 }
 

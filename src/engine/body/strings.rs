@@ -1,6 +1,6 @@
 //! Where the strings of a value stand that strict reading refused, so that a closing marker in one of them is told from the
 //! one that closes the call.
-use super::lenient::{self, Bound, Ends, LINE, closer, with_sign};
+use super::lenient::{self, Bound, Ends, LINE_BEHIND, closer, with_sign};
 use crate::char_class;
 use crate::dialect::{Element, Key, must_close};
 use crate::engine::look::unless;
@@ -70,7 +70,7 @@ impl LineBehind {
         loop {
             let byte = match cx.bytes().get(self.at).copied() {
                 None if !cx.eof => return Look::More,
-                Some(byte) if byte != b'\n' && self.at - self.marker < LINE => byte,
+                Some(byte) if byte != b'\n' && self.at - self.marker < LINE_BEHIND => byte,
                 _ => return Look::No,
             };
             unless!(marker(cx, self.at, origin));

@@ -23,6 +23,12 @@ const ENDS_SENTENCE: [char; 8] = ['.', '!', '?', '。', '！', '？', '।', '؟
 const LONGEST_UNKNOWN: usize = 1024;
 const MOST_LOOKS: u8 = 16;
 
+/// No tag that is named after a tool is longer.
+const LONGEST_TAG: usize = 128;
+
+/// No label before a call is longer, with the white space behind it.
+const LONGEST_LABEL: usize = 64;
+
 impl Engine {
     /// `get_weather(city="Paris")` with nothing round it: an offered name at the start of a line, and a parenthesis.
     pub(super) fn bare_call(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
@@ -70,7 +76,7 @@ impl Engine {
             return Taken::No;
         }
         let tag = |at: usize| {
-            let length = char_class::ELEMENT.length(cx.near(at + 1, 128));
+            let length = char_class::ELEMENT.length(cx.near(at + 1, LONGEST_TAG));
             (cx.slice(at + 1, at + 1 + length), cx.bytes().get(at + 1 + length).copied())
         };
         let may_begin =
@@ -79,7 +85,7 @@ impl Engine {
         let leads = |name: &str| !cx.dialects.auto || tools.leads_to(name);
         let tool = match tag(at) {
             (name, Some(b'>')) => cx.tool(name).filter(|_| leads(name)),
-            (name, None) if cx.may_go_on(name.len(), 128) && leads(name) => return Taken::More,
+            (name, None) if cx.may_go_on(name.len(), LONGEST_TAG) && leads(name) => return Taken::More,
             _ => None,
         };
         let Some(tool) = tool else { return Taken::No };
@@ -291,7 +297,7 @@ impl Engine {
 /// What stands before a colon before `at` says that a call follows: `function_call: {...}`, or all of a line, or of what stands
 /// behind a tag: `Tool Call: {...}`.
 fn labelled(cx: &Reader<'_>, at: usize) -> bool {
-    let near = cx.before(at, 64);
+    let near = cx.before(at, LONGEST_LABEL);
     let Some(before) = near.trim_end_matches([' ', '\t', '*']).strip_suffix(':') else { return false };
     let word = before.get(before.len() - name_before(before)..).unwrap_or_default();
     let line = memchr::memrchr2(b'\n', b'>', before.as_bytes()).map_or(0, |i| i + 1);
@@ -322,7 +328,7 @@ const LONGEST_TOKEN: usize = 32;
 
 /// What opens calls in a dialect of plain words stands before `at`, where its line begins or behind a tag: `Action: {...}`.
 fn behind_label(cx: &Reader<'_>, at: usize) -> bool {
-    let near = cx.before(at, 64);
+    let near = cx.before(at, LONGEST_LABEL);
     let before = near.trim_end_matches([' ', '\t']);
     let end = at - near.len() + before.len();
     let begins = |at: usize| cx.at_line_start(at) || cx.follows_tag(at);

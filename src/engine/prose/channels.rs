@@ -18,6 +18,9 @@ use std::ops::Range;
 /// More bytes than this are no header.
 const LONGEST: usize = 1024;
 
+/// No recipient of a message is longer.
+const LONGEST_RECIPIENT: usize = 128;
+
 /// No tool's name has more words.
 const MOST_WORDS: usize = 16;
 
@@ -384,10 +387,10 @@ impl Engine {
         }
         // Other recipients than ASCII's are words of the message.
         let in_name = |byte: &&u8| char_class::QUALIFIED_NAME.has_ascii(**byte);
-        let length = cx.near(from, 129).iter().take_while(in_name).count();
+        let length = cx.near(from, LONGEST_RECIPIENT + 1).iter().take_while(in_name).count();
         match cx.literal(from + length, &channels.message) {
-            Look::Is(_) if (1..129).contains(&length) => {}
-            Look::More if length < 129 => return Taken::More,
+            Look::Is(_) if (1..=LONGEST_RECIPIENT).contains(&length) => {}
+            Look::More if length <= LONGEST_RECIPIENT => return Taken::More,
             _ => return Taken::No,
         }
         if let Some(channel) = &mut self.channel {

@@ -1,11 +1,14 @@
 //! Text that leaves as soon as it is certain that nothing begins in it, and its last word, which waits where it may yet be the
 //! name of a call without markers.
-use super::named::{APART, printed, without_number};
+use super::named::{printed, without_number};
 use crate::char_class::NAME_IN_PROSE;
 use crate::dialect::Dialects;
-use crate::engine::head::without_escapes;
+use crate::engine::head::{APART, LONGEST_NAME, without_escapes};
 use crate::engine::reader::begins_line;
 use crate::engine::{Doubt, Engine, Mode, Reader, State, Whole};
+
+/// No longer name of a call without markers is waited for.
+const LONGEST_AWAITED: usize = 128;
 
 /// A chunk is a few letters, mostly.
 const SHORT: usize = 16;
@@ -88,7 +91,13 @@ impl Engine {
         let bytes = cx.bytes().get(from..to).unwrap_or_default();
         // Or else it ends in a word there, or behind one.
         let spaces = bytes.iter().rev().take(APART + 1).take_while(|byte| byte.is_ascii_whitespace()).count();
-        let word = bytes.iter().rev().skip(spaces).take(256).take_while(|byte| NAME_IN_PROSE.has_byte(**byte)).count();
+        let word = bytes
+            .iter()
+            .rev()
+            .skip(spaces)
+            .take(LONGEST_NAME)
+            .take_while(|byte| NAME_IN_PROSE.has_byte(**byte))
+            .count();
         let start = to - spaces - word;
         let before = start.checked_sub(1).and_then(|i| cx.bytes().get(i));
         let inside =
@@ -108,7 +117,7 @@ impl Engine {
         if let Some(start) = printed(cx, from, start, end).filter(|_| cx.dialects.bare_python.is_some() && end == to) {
             return start;
         }
-        if length == 0 || length > 128 || !self.begins_line(cx, start) {
+        if length == 0 || length > LONGEST_AWAITED || !self.begins_line(cx, start) {
             return to;
         }
         let written = without_escapes(without_number(cx.slice(start, end)));
@@ -119,7 +128,7 @@ impl Engine {
 
 /// How many bytes at the end of `text` can be a tool's name.
 pub(super) fn name_before(text: &str) -> usize {
-    let length = text.bytes().rev().take(256).take_while(|byte| NAME_IN_PROSE.has_byte(*byte)).count();
+    let length = text.bytes().rev().take(LONGEST_NAME).take_while(|byte| NAME_IN_PROSE.has_byte(*byte)).count();
     // A character cut in two would be no boundary.
     let length = (0..=length).rev().find(|n| text.is_char_boundary(text.len() - n)).unwrap_or(0);
     // Other signs than ASCII's do not begin a name.

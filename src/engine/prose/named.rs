@@ -4,15 +4,12 @@ use super::flow::name_before;
 use crate::char_class;
 use crate::dialect::{Bare, Body, CallId, CallTemplate, Element, Marker, Row, RowId, Slot, catalogue, opener};
 use crate::engine::body::python::PRINT;
-use crate::engine::head::{self, Head, bare_name, without_escapes};
+use crate::engine::head::{self, APART, Head, bare_name, without_escapes};
 use crate::engine::look::{seen, unless};
 use crate::engine::trace::Reason;
 use crate::engine::{Engine, Look, Reader, Taken, misspelt};
 use crate::schema::{Tool, ToolSet};
 use std::ops::Range;
-
-/// White space between a name and what stands behind it.
-pub(super) const APART: usize = 64;
 
 /// `NAME:3` is an id, with a name in it.
 pub(super) fn without_number(written: &str) -> &str {

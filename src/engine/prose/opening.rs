@@ -32,6 +32,9 @@ const FILES: [&str; 22] = [
     "lock",
 ];
 
+/// No word that belongs to the marker behind it is longer.
+const LONGEST_WORD: usize = 128;
+
 /// No tool is called so: it is a file's name, an address, or the end of a sentence.
 fn is_title(name: &str) -> bool {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);
@@ -138,7 +141,7 @@ impl Engine {
         }
         let word = head::bare_name(cx.text);
         let open = word.len() == cx.text.len() && !cx.eof;
-        if word.is_empty() || word.len() > 128 {
+        if word.is_empty() || word.len() > LONGEST_WORD {
             return Taken::No;
         }
         // Only an offered name vouches for it where the dialect is not known: other words do not wait.

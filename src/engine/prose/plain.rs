@@ -3,7 +3,7 @@
 use super::channels::{MessageKind, opens_call, unglued};
 use crate::char_class;
 use crate::dialect::{Channels, RowId};
-use crate::engine::head::Head;
+use crate::engine::head::{Head, LONGEST_NAME};
 use crate::engine::look::{told, unless};
 use crate::engine::reader::{blank, floor};
 use crate::engine::trace::{Markup, Noted};
@@ -12,6 +12,9 @@ use std::ops::Range;
 
 /// More bytes than this are no such header, with the white space behind it.
 const LONGEST: usize = 512;
+
+/// No word that begins a sentence is longer.
+const LONGEST_WORD: usize = 64;
 
 /// Headers without special tokens are expected: of which row, and how far the next has been looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,10 +201,9 @@ fn addressed(cx: &Reader<'_>, channels: &Channels, at: usize) -> Look<(Range<usi
 
 /// `functions.f json` with an object behind it, maybe on a line of its own: the tool's name and where the object begins.
 fn recipient(cx: &Reader<'_>, channels: &Channels, at: usize) -> Look<(Range<usize>, usize)> {
-    // Longer than this is no name.
-    let near = cx.near(at, 256);
+    let near = cx.near(at, LONGEST_NAME);
     let Some(length) = near.iter().position(|b| matches!(b, b'{' | b'\n' | b'<')) else {
-        return cx.ran_out(near.len(), 256);
+        return cx.ran_out(near.len(), LONGEST_NAME);
     };
     let object = match cx.behind_space(at, at + length) {
         Look::Is(object) if cx.bytes().get(object) == Some(&b'{') => object,
@@ -238,7 +240,7 @@ fn sentence_begins(cx: &Reader<'_>, at: usize) -> Look<()> {
     let behind = cx.rest(at + word);
     let mut chars = behind.chars();
     match (chars.next(), chars.next()) {
-        _ if word > 64 => Look::No,
+        _ if word > LONGEST_WORD => Look::No,
         (None, _) | (Some(' '), None) if !cx.eof => Look::More,
         (Some(' '), Some(c)) if c.is_alphanumeric() || matches!(c, '"' | '\'' | '`' | '(') => Look::Is(()),
         _ => Look::No,

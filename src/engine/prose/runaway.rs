@@ -213,11 +213,14 @@ fn is_left_header(label: &str, text: &str) -> bool {
     said.is_some_and(|byte| !byte.is_ascii_whitespace()) && blank()
 }
 
+/// What begins a prompt is no longer.
+const LONGEST_PROMPT: usize = 128;
+
 /// Nothing stands in `before` but what begins a prompt: `<s>`, `<|begin_of_text|>`, `[gMASK]<sop>`.
 fn begins_prompt(before: &str) -> bool {
     let mut rest = before.trim_matches(blank);
     while let Some((_, behind)) = match rest.as_bytes() {
-        _ if before.len() > 128 => None,
+        _ if before.len() > LONGEST_PROMPT => None,
         [b'<', ..] => rest.split_once('>'),
         [b'[', ..] => rest
             .split_once(']')

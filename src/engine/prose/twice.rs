@@ -1,7 +1,7 @@
 //! Opening markers that stand twice where one was meant: the second is left out, with a repair.
 use super::tried::Standing;
 use crate::dialect::{CallTemplate, Element, Passed, opener};
-use crate::engine::head::Head;
+use crate::engine::head::{APART, Head};
 use crate::engine::look::{seen, unless};
 use crate::engine::{Engine, Look, Reader, Taken, misspelt};
 
@@ -56,7 +56,7 @@ impl Engine {
 pub(super) fn opened_twice(cx: &Reader<'_>, template: &CallTemplate, at: usize, head: &Head) -> Look<usize> {
     let next = cx.skip_space(head.end);
     let byte = match cx.bytes().get(next) {
-        Some(byte @ (b'<' | b'[' | b']' | b'`')) if next - head.end <= 64 && !head.closed => *byte,
+        Some(byte @ (b'<' | b'[' | b']' | b'`')) if next - head.end <= APART && !head.closed => *byte,
         _ => return Look::No,
     };
     let written = cx.slice(at, head.end).trim_ascii_end();

@@ -8,7 +8,7 @@ use crate::turn::RepairCode;
 use serde_json::Value as Schema;
 
 /// No text among elements that is left out is longer. What is may be a value that lost its tags.
-const LONGEST_TEXT: usize = misspelt::LONGEST;
+const LONGEST_TEXT: usize = misspelt::LONGEST_TAG;
 
 impl<'t> Tree<'t> {
     /// Passes the prefix where it stands twice, up to the last one.

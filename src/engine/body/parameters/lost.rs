@@ -55,10 +55,10 @@ impl OpenValue {
     /// or too many, or one with a name of its own that names a parameter which the tool has. The value holds no such text.
     #[cold]
     fn broken_opening(&mut self, cx: &Reader<'_>, within: &Within<'_>, hit: usize, next: usize) -> Look<()> {
-        let near = cx.near(next, 2 * misspelt::LONGEST);
+        let near = cx.near(next, 2 * misspelt::LONGEST_TAG);
         // What it is stands in its line.
         let length = memchr::memchr2(b'>', b'\n', near);
-        if length.is_none() && cx.may_go_on(near.len(), 2 * misspelt::LONGEST) {
+        if length.is_none() && cx.may_go_on(near.len(), 2 * misspelt::LONGEST_TAG) {
             return Look::More;
         }
         let near = cx.ahead(next, length.unwrap_or(near.len()));
@@ -104,7 +104,7 @@ impl OpenValue {
             if !(cx.at_line_start(at) || cx.follows_tag(at)) {
                 return false;
             }
-            let near = cx.ahead(at, (2 * misspelt::LONGEST).min(end - at));
+            let near = cx.ahead(at, (2 * misspelt::LONGEST_TAG).min(end - at));
             let Some((tag, behind)) = near.split_once('>').filter(|(tag, _)| !tag.starts_with("</")) else {
                 return false;
             };
@@ -139,11 +139,11 @@ impl OpenValue {
     /// written as the dialect's own: `<key>a</key>`, `<parame:er=a>`, `<file_a>`. With its lines to itself it is another one's value.
     #[cold]
     fn stray_element(&self, cx: &Reader<'_>, within: &Within<'_>, at: usize) -> Look<()> {
-        let near = cx.near(at, 2 * misspelt::LONGEST);
+        let near = cx.near(at, 2 * misspelt::LONGEST_TAG);
         let tag = memchr::memchr(b'>', near).map_or(near.len(), |i| i + 1);
         let text = near.get(tag..).unwrap_or_default();
         let length = memchr::memchr2(b'<', b'\n', text);
-        if length.is_none() && cx.may_go_on(near.len(), 2 * misspelt::LONGEST) {
+        if length.is_none() && cx.may_go_on(near.len(), 2 * misspelt::LONGEST_TAG) {
             return Look::More;
         }
         let text = cx.ahead(at + tag, length.unwrap_or(text.len())).trim();

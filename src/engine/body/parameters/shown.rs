@@ -211,7 +211,7 @@ fn stands_alone(cx: &Reader<'_>, at: usize, end: usize) -> Look<()> {
 
 /// `No` if a special token stands at `at`, of whatever dialect, which ends what a model says, else `Is`.
 fn ends_turn(cx: &Reader<'_>, at: usize) -> Look<()> {
-    let near = cx.near(at, misspelt::LONGEST);
+    let near = cx.near(at, misspelt::LONGEST_TAG);
     if near.first() != Some(&b'<') {
         return Look::Is(());
     }
@@ -221,7 +221,7 @@ fn ends_turn(cx: &Reader<'_>, at: usize) -> Look<()> {
             let known = || catalogue().iter().any(|row| row.tokens.iter().any(|known| known == token));
             if special(token) || known() { Look::No } else { Look::Is(()) }
         }
-        None if cx.may_go_on(near.len(), misspelt::LONGEST) => Look::More,
+        None if cx.may_go_on(near.len(), misspelt::LONGEST_TAG) => Look::More,
         None => Look::Is(()),
     }
 }

@@ -6,6 +6,7 @@ use crate::char_class;
 use crate::dialect::{Dialect, special};
 use crate::engine::body::lenient;
 use crate::engine::body::members::open;
+use crate::engine::tail::LONGEST_SUFFIX;
 use crate::schema::{expected_beside, fitting, is_null};
 
 /// Mostly a call has no more members.
@@ -315,7 +316,7 @@ fn ends_in_tag(text: &str) -> bool {
     let Some((before, tag)) = text.rfind("</").and_then(|at| text.split_at_checked(at)) else { return false };
     let inside = tag.trim_start_matches(['<', '/']);
     let name = inside.split(|c: char| !(char_class::TAG.has(c) || c == '｜')).next().unwrap_or_default();
-    tag.len() <= misspelt::LONGEST
+    tag.len() <= misspelt::LONGEST_TAG
         && tag.ends_with('>')
         && (name.is_empty() || find(before.as_bytes(), format!("<{name}").as_bytes()).is_none())
 }
@@ -323,7 +324,7 @@ fn ends_in_tag(text: &str) -> bool {
 /// `text` ends in a special token, with which a model ends what it says or thinks: it was cut off there.
 fn ends_in_token(text: &str) -> bool {
     let token = text.rfind('<').and_then(|at| text.get(at..)).unwrap_or_default();
-    token.ends_with('>') && token.len() <= misspelt::LONGEST && special(token)
+    token.ends_with('>') && token.len() <= misspelt::LONGEST_TAG && special(token)
 }
 
 /// `text` ends in the letters of `rest`, whatever stands between them.
@@ -423,7 +424,7 @@ impl Parameters {
         let suffixed = text.rfind(closer).filter(|at| {
             let suffix = text.get(at + closer.len()..).unwrap_or_default();
             let may_go_on = !suffix.contains(['<', '>']) && !suffix.trim_ascii_end().contains('\n');
-            !parameter.after.is_empty() && suffix.len() <= 64 && may_go_on
+            !parameter.after.is_empty() && suffix.len() <= LONGEST_SUFFIX && may_go_on
         });
         let text = suffixed.map_or_else(|| before_cut(text, closer), |at| text.get(..at).unwrap_or(text));
         let text = value.unframed(text, trim);

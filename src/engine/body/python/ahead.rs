@@ -11,6 +11,9 @@ use std::ops::Range;
 const NAME: usize = 128;
 /// Behind so many bytes nothing is waited for.
 const FAR: usize = 4096;
+
+/// More brackets that close, with the white space between them, are no slip.
+pub(super) const MOST_BRACKETS: usize = 64;
 /// The comma of Chinese and Japanese text, which parts arguments and calls where one of them follows.
 pub(super) const WIDE_COMMA: &str = "，";
 
@@ -140,7 +143,7 @@ pub(super) fn unescaped_argument(cx: &Reader<'_>, at: usize, quote: u8, called: 
 /// The bracket at `at` closes something of the call's own: behind it, and behind what else closes there, another argument
 /// follows, another call, a marker, or nothing.
 pub(super) fn brackets_end(cx: &Reader<'_>, at: usize, called: &str) -> Look<()> {
-    let near = cx.near(at, 64);
+    let near = cx.near(at, MOST_BRACKETS);
     let closing = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b')' | b']' | b'}');
     let brackets = cx.slice(at, at + near.iter().position(|byte| !closing(byte)).unwrap_or(near.len()));
     let item = |at: usize| match next_item(cx, cx.skip_space(at), called) {

@@ -1,5 +1,5 @@
 //! The arguments of a Python call: by name or by place, and whether a value is what was meant.
-use super::ahead::{Item, WIDE_COMMA, behind_wide_comma, name_at, next_item};
+use super::ahead::{Item, MOST_BRACKETS, WIDE_COMMA, behind_wide_comma, name_at, next_item};
 use super::value::{Argument, ValueScan};
 use super::{Begun, Expect, Python, expression, space, stray};
 use crate::bytes::trimmed;
@@ -399,7 +399,7 @@ impl Python {
     /// Where the call ends, in a list that goes on or ends behind it, if brackets that nothing opened stand at `at`, before
     /// its parenthesis: an object too many was closed, or one that is not there.
     fn behind_brackets(&self, cx: &Reader<'_>, at: usize) -> Look<usize> {
-        let near = cx.near(at, 64);
+        let near = cx.near(at, MOST_BRACKETS);
         let bracket = |byte: &u8| matches!(byte, b']' | b'}') || byte.is_ascii_whitespace();
         let brackets = near.iter().take_while(|byte| bracket(byte)).count();
         if !self.list || brackets == 0 || self.closes != b')' {
@@ -408,7 +408,7 @@ impl Python {
         let end = at + brackets + 1;
         let next = cx.skip_space(end);
         match (near.get(brackets), cx.bytes().get(next)) {
-            (None, _) if cx.may_go_on(near.len(), 64) => Look::More,
+            (None, _) if cx.may_go_on(near.len(), MOST_BRACKETS) => Look::More,
             (Some(b')'), None) if !cx.eof => Look::More,
             (Some(b')'), Some(b']')) => Look::Is(end),
             (Some(b')'), Some(b',')) => match next_item(cx, cx.skip_space(next + 1), self.name.as_str(cx.text)) {

@@ -6,7 +6,7 @@ use crate::engine::{Look, Reader, Without};
 use crate::json::Quoting;
 
 /// Longer lines are not looked through for what they begin with.
-pub(in crate::engine) const LINE: usize = 1024;
+pub(in crate::engine) const LINE_BEFORE: usize = 1024;
 
 /// A marker and the white space behind it are no longer.
 pub(in crate::engine) const NEAR_MARKER: usize = 64;
@@ -41,9 +41,9 @@ impl Before {
         if cx.bytes().get(..at).is_some_and(|before| before.last() == Some(&b'\n')) {
             return Some(&[]);
         }
-        let from = at.saturating_sub(LINE);
+        let from = at.saturating_sub(LINE_BEFORE);
         let found = self.line_break.find_last(cx.bytes(), from, at, |text| memchr::memrchr(b'\n', text));
-        let begins = found.map(|i| i + 1).or_else(|| (at <= LINE).then_some(0))?;
+        let begins = found.map(|i| i + 1).or_else(|| (at <= LINE_BEFORE).then_some(0))?;
         cx.bytes().get(begins..at)
     }
 

@@ -1,5 +1,5 @@
 //! Block quotes, and cells of tables: a marker in one is text, and so is what it opens there.
-use super::before::{LINE, WHOLE_LINE};
+use super::before::{LINE_BEFORE, WHOLE_LINE};
 use super::within::behind_inline_element;
 use crate::dialect::{Channels, Marker};
 use crate::engine::prose::words::example::has_blank_line;
@@ -116,7 +116,7 @@ impl Engine {
 
     /// Another marker of the quoted header stands at `at`.
     pub(in crate::engine) fn goes_on_quoted(&self, cx: &Reader<'_>, channels: &Channels, at: usize) -> bool {
-        let header = self.around.block_quote.header.filter(|(end, _)| *end <= at && at - end <= LINE);
+        let header = self.around.block_quote.header.filter(|(end, _)| *end <= at && at - end <= LINE_BEFORE);
         let between = header.map(|(end, _)| cx.slice(end, at));
         between.is_some_and(|text| !text.contains('\n') && !text.contains(channels.message.as_str()))
     }

@@ -1,5 +1,5 @@
 //! Fragments of data and of programs: what stands above an object says that it is a part of something, and no call.
-use super::before::{LINE, NEAR_MARKER};
+use super::before::{LINE_BEFORE, NEAR_MARKER};
 use super::program::opens_braces;
 use crate::char_class;
 use crate::dialect::Key;
@@ -26,7 +26,7 @@ pub(in crate::engine) fn in_fragment(cx: &Reader<'_>, begun: usize, at: usize, i
         return false;
     }
     let Some(begins) = begins_object(cx, at) else { return false };
-    let from = floor(cx.text, at.saturating_sub(LINE)).max(begun);
+    let from = floor(cx.text, at.saturating_sub(LINE_BEFORE)).max(begun);
     let Some(above) = cx.slice(from, at - indented.len()).strip_suffix('\n') else { return false };
     // Others of its kind may stand between.
     let other = |line: &&str| line.ends_with("},") && depth(line) == indented.len() && !closes_part(line);

@@ -1,5 +1,5 @@
 //! What programs have: behind the calls in a fence, where half a name may stand as well, and round what looks like a call.
-use super::before::{LINE, NEAR_MARKER};
+use super::before::{LINE_BEFORE, NEAR_MARKER};
 use super::code::Fence;
 use crate::char_class;
 use crate::dialect::Key;
@@ -55,7 +55,7 @@ fn is_python_call(cx: &Reader<'_>, at: usize) -> bool {
 /// sentence above them announces are settings. What was called ends at `begun`, and is no statement. A `script` of JavaScript's has other
 /// statements as well.
 fn behind_statement(cx: &Reader<'_>, begun: usize, at: usize, script: bool) -> bool {
-    let mut rest = cx.before(at, LINE).strip_suffix('\n').unwrap_or_default();
+    let mut rest = cx.before(at, LINE_BEFORE).strip_suffix('\n').unwrap_or_default();
     let list = cx.bytes().get(at) == Some(&b'[');
     let (mut block, mut parted, mut assigned, mut end) = (false, false, false, at.saturating_sub(1));
     loop {
@@ -93,7 +93,7 @@ fn beside_statement(cx: &Reader<'_>, begun: usize, at: usize, indented: &[u8], s
     let mut end = line_begins;
     let depth = |line: &str| line.len() - line.trim_ascii_start().len();
     let (mut parted, mut deeper) = (false, false);
-    for whole in cx.before(line_begins, LINE).split_inclusive('\n').rev() {
+    for whole in cx.before(line_begins, LINE_BEFORE).split_inclusive('\n').rev() {
         let (line, indent) = (whole.trim_ascii(), depth(whole));
         let ends = end - (whole.len() - whole.trim_ascii_end().len());
         end -= whole.len();
@@ -142,7 +142,7 @@ const MOST_CLOSED: usize = 4;
 /// The brackets in which the line ends that `end`s there close a statement of a program: a value that is assigned, or a call that no model
 /// makes. Where it does not begin in the text, a semicolon says that it is one of a `script`.
 fn ends_statement(cx: &Reader<'_>, begun: usize, end: usize, script: bool) -> bool {
-    let text = cx.slice(floor(cx.text, end.saturating_sub(LINE)).max(begun), end).trim_ascii_end();
+    let text = cx.slice(floor(cx.text, end.saturating_sub(LINE_BEFORE)).max(begun), end).trim_ascii_end();
     let semicolon = text.ends_with(';');
     let Some(open) = text.trim_end_matches(';').as_bytes().split_last().and_then(|(_, inner)| open_bracket(inner))
     else {
@@ -304,7 +304,7 @@ pub(in crate::engine) fn in_script(cx: &Reader<'_>, begun: usize, at: usize, ind
 
 /// The last line that `says` something above that of `at` and is less indented, which begins with what is `indented`.
 fn outer_line<'t>(cx: &Reader<'t>, at: usize, indented: &[u8], says: impl Fn(&str) -> bool) -> Option<&'t str> {
-    let from = floor(cx.text, at.saturating_sub(LINE));
+    let from = floor(cx.text, at.saturating_sub(LINE_BEFORE));
     let mut above = cx.slice(from, at - indented.len()).lines().rev();
     above.find(|line| {
         let text = line.trim_ascii_start();
@@ -314,7 +314,7 @@ fn outer_line<'t>(cx: &Reader<'t>, at: usize, indented: &[u8], says: impl Fn(&st
 
 /// The line right above that of `at`, where a line begins.
 fn line_above<'t>(cx: &Reader<'t>, at: usize) -> &'t str {
-    let above = cx.before(at, LINE).strip_suffix('\n').unwrap_or_default();
+    let above = cx.before(at, LINE_BEFORE).strip_suffix('\n').unwrap_or_default();
     one_line(above.rsplit('\n').next().unwrap_or_default())
 }
 

@@ -1,7 +1,7 @@
 //! Examples that are quoted: what stands in a block quote, in a table's cell or in HTML's code and comments within a line is no
 //! call, and without markers nothing is in an element that shows an example, a file, a value or what a tool gave back.
 use super::above::is_shown_by_line;
-use super::before::{LINE, NEAR_MARKER};
+use super::before::{LINE_BEFORE, NEAR_MARKER};
 use super::block_quote::is_quote;
 use super::echoed::Echoed;
 use super::element::{ShowingElement, opened_by};
@@ -150,7 +150,7 @@ impl Engine {
     /// shows something.
     fn in_member(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let begun = self.text_begins();
-        let from = floor(cx.text, at.saturating_sub(LINE)).max(begun);
+        let from = floor(cx.text, at.saturating_sub(LINE_BEFORE)).max(begun);
         // A line that closes something leaves no string open.
         if cx.slice(from, at).trim_ascii_end().ends_with(['}', ']']) {
             return false;
@@ -244,7 +244,9 @@ impl Engine {
     /// with markers or without. What has markers is one behind a blank line: the element may never be closed.
     fn shown_as_code(&mut self, cx: &Reader<'_>, at: usize) -> Option<(&'static ShowingElement, usize)> {
         let open = if self.is_shown(cx, at) { self.around.shown_in.open } else { None };
-        open.filter(|(element, behind)| element.code && at - behind <= LINE && !has_blank_line(cx.slice(*behind, at)))
+        open.filter(|(element, behind)| {
+            element.code && at - behind <= LINE_BEFORE && !has_blank_line(cx.slice(*behind, at))
+        })
     }
 
     /// An element that shows things is open at `at`, and other text stands in it before.
@@ -277,7 +279,7 @@ impl Engine {
             };
             let opened = if begins { opened_by(rest) } else { None };
             if let Some(element) = opened {
-                let tag = rest.get(..floor(rest, LINE)).unwrap_or_default();
+                let tag = rest.get(..floor(rest, LINE_BEFORE)).unwrap_or_default();
                 let end = tag.find('>').map_or(at, |i| place + 2 + i);
                 if cx.slice(place, end).ends_with("/>") {
                     continue;
@@ -287,7 +289,7 @@ impl Engine {
         }
         *looked = at.max(*looked);
         open.is_some_and(|(element, behind)| {
-            if element.loose && (at - behind > LINE || has_blank_line(cx.slice(behind, at))) {
+            if element.loose && (at - behind > LINE_BEFORE || has_blank_line(cx.slice(behind, at))) {
                 return false;
             }
             let code = element.code && cx.policy.fences != Fences::Ignore;
@@ -299,7 +301,7 @@ impl Engine {
 /// What stands from `at` to `end` stands in a string of JSON's or Python's: one is open before it in its line, and what closes that
 /// in the same line is followed as the values of an object or of a call are.
 pub(in crate::engine) fn stands_in_string(cx: &Reader<'_>, at: usize, end: usize) -> Look<()> {
-    let from = floor(cx.text, at.saturating_sub(LINE));
+    let from = floor(cx.text, at.saturating_sub(LINE_BEFORE));
     let before = cx.bytes().get(from..at).unwrap_or_default();
     let begins = memchr::memrchr(b'\n', before).map(|i| i + 1).or_else(|| (from == 0).then_some(0));
     let Some(line) = begins.and_then(|begins| before.get(begins..)) else { return Look::No };
@@ -312,7 +314,7 @@ pub(in crate::engine) fn stands_in_string(cx: &Reader<'_>, at: usize, end: usize
         }
     }
     let Some(quote) = string.quote() else { return Look::No };
-    let near = cx.near(end, LINE);
+    let near = cx.near(end, LINE_BEFORE);
     let line = memchr::memchr(b'\n', near).and_then(|length| near.get(..length)).unwrap_or(near);
     match closes_at(line, quote) {
         Some(length) => cx.behind_space(end, end + length + 1).then(|next| match cx.bytes().get(next) {
@@ -320,7 +322,7 @@ pub(in crate::engine) fn stands_in_string(cx: &Reader<'_>, at: usize, end: usize
             _ => Look::No,
         }),
         None if line.len() < near.len() => Look::No,
-        None => cx.ran_out(near.len(), LINE),
+        None => cx.ran_out(near.len(), LINE_BEFORE),
     }
 }
 

@@ -1,5 +1,5 @@
 //! A call that only describes its tool: all of its arguments are names of types.
-use super::sentence::LONGEST;
+use super::sentence::LONGEST_CALL;
 use crate::engine::Reader;
 use crate::engine::found::{Found, Value};
 use crate::schema::{Expected, Tool};
@@ -50,7 +50,7 @@ pub(in crate::engine) fn describes(cx: &Reader<'_>, tool: Option<&Tool>, argumen
         TYPES.iter().any(|types| spelt(types)) && (place() || members.len() > 1 && declared())
     };
     match arguments {
-        Found::Json(piece) if piece.len() <= LONGEST => {
+        Found::Json(piece) if piece.len() <= LONGEST_CALL => {
             let object = serde_json::from_str::<serde_json::Map<_, _>>(piece.as_str(cx.text)).unwrap_or_default();
             let found = object.iter().map(|(key, value)| (key.as_str(), value.as_str().unwrap_or_default()));
             members(&found.collect::<Vec<_>>())

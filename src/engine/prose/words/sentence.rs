@@ -16,7 +16,7 @@ use crate::schema::Tool;
 use std::ops::Range;
 
 /// A longer call without markers is no part of a sentence, and the sentence goes on within so many bytes of its beginning.
-pub(in crate::engine) const LONGEST: usize = 256;
+pub(in crate::engine) const LONGEST_CALL: usize = 256;
 
 /// What follows a call says within so many bytes whether it goes on with another call.
 const BEHIND: usize = 512;
@@ -24,7 +24,7 @@ const BEHIND: usize = 512;
 /// The text reaches so far behind `start`, where a call without markers began that is not over yet, that it is too long for a
 /// sentence: it need not wait for its end.
 pub(crate) fn is_too_long(cx: &Reader<'_>, start: usize) -> bool {
-    cx.text.len() > start + LONGEST + BEHIND
+    cx.text.len() > start + LONGEST_CALL + BEHIND
 }
 
 /// A sentence speaks of the `call` without markers at `place`. Not of one that had to be mended, or cannot be read: how far that
@@ -45,7 +45,7 @@ pub(crate) fn speaks_of(cx: &Reader<'_>, place: Range<usize>, call: Option<&Pend
         Look::No => {}
         look => return look.then(|()| Look::No),
     }
-    let goes_on = goes_on(cx, at, start + LONGEST);
+    let goes_on = goes_on(cx, at, start + LONGEST_CALL);
     let told = || is_reported(cx, start, at).or(|| instructed::tells_of(cx, start, at)).or(|| is_in_log(cx, start, at));
     goes_on.or(|| wraps(cx, start, at)).or(told).or(|| goes_on_below(cx, start, at))
 }
@@ -202,7 +202,7 @@ fn wraps(cx: &Reader<'_>, start: usize, at: usize) -> Look<()> {
     if apart && line.contains('_') && line.bytes().all(|byte| char_class::IDENTIFIER.has_byte(byte)) {
         return Look::No;
     }
-    if at > start + LONGEST || !far.ends_with('\n') || !above.ends_with(char::is_alphanumeric) {
+    if at > start + LONGEST_CALL || !far.ends_with('\n') || !above.ends_with(char::is_alphanumeric) {
         return Look::No;
     }
     let below = cx.near(at, GAP);
