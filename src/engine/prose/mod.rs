@@ -2,7 +2,6 @@
 pub(super) mod bare;
 pub(super) mod begin;
 pub(super) mod channels;
-pub(super) mod closers;
 pub(super) mod flow;
 pub(super) mod given;
 pub(super) mod invented;
