@@ -318,11 +318,6 @@ impl Output {
         self.content.is_empty() && self.calls.is_empty()
     }
 
-    /// Nor is there any reasoning.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.says_nothing() && self.reasoning.is_empty()
-    }
-
     /// All content so far was reasoning.
     pub(crate) fn reclassify(&mut self, at: usize) {
         if !self.content.is_empty() {

@@ -477,23 +477,26 @@ impl Parameters {
         }
     }
 
-    /// The key as it is meant: without quotes of its own, where the tool has a parameter of that name. What is no name, nor
-    /// one of the tool's parameters, is the text of something else.
+    /// The key as it is meant: without quotes of its own, where the tool has a parameter of that name, or none are known. What
+    /// is no name, nor one of the tool's parameters, is the text of something else.
     fn read_key(&mut self, cx: &Reader<'_>, called: Option<&Tool>, key: Range<usize>) -> Range<usize> {
         let text = cx.part(&key);
-        let Some(tool) = called.filter(|tool| !tool.parameters.is_empty()) else { return key };
         let in_name = |c: char| char_class::NAME.has(c) || matches!(c, '/' | '$' | '@' | '[' | ']');
         if text.chars().all(in_name) || text.contains('&') {
             return key;
         }
+        let known = called.filter(|tool| !tool.parameters.is_empty());
         let inner = ['"', '\''].into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote));
-        if inner.is_some_and(|key| tool.declares(key)) {
+        if inner.is_some_and(|key| known.map_or_else(|| key.chars().all(in_name), |tool| tool.declares(key))) {
             self.repairs.push(Repair::at(
                 RepairCode::Quotes,
                 key.start,
                 "quotes round a parameter's name were left out",
             ));
             return key.start + 1..key.end - 1;
+        }
+        if known.is_none() {
+            return key;
         }
         self.broken = true;
         key

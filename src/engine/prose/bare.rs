@@ -206,7 +206,7 @@ impl Engine {
         } else if self.fence.is_some() || cx.tools.is_some() {
             self.fresh_at(cx, at) || cx.at_line_start(at) || behind_lone_token(cx, at)
         } else {
-            (self.fresh_at(cx, at) && self.out.is_empty()) || cx.first_in_text(at)
+            (self.fresh_at(cx, at) && self.out.says_nothing()) || cx.first_in_text(at)
         }
     }
 

@@ -1,6 +1,6 @@
 //! Inline code, in backticks: it holds no call.
 use super::code::{behind_sentence, run};
-use crate::engine::look::{seen, taken};
+use crate::engine::look::{Look, seen, taken, told};
 use crate::engine::trace::{Noted, Reason};
 use crate::engine::{Doubt, Engine, Reader, Taken};
 use std::ops::Range;
@@ -80,6 +80,7 @@ impl Engine {
                 self.inline = None;
             }
             Some(_) => {}
+            None if length == 1 && told!(is_lone(cx, at)).is_some() => {}
             None => self.inline = Some(Inline::new(length, at)),
         }
         self.at = at + length;
@@ -99,5 +100,19 @@ impl Engine {
             self.keep(Doubt::InlineCode);
             self.out.trace.note(inline.at + inline.ticks..at, Noted::Passed(Reason::InlineCode));
         }
+    }
+}
+
+/// The backtick at `at` opens no code: a blank follows it, or it is the apostrophe of a word (`I\`ll`).
+fn is_lone(cx: &Reader<'_>, at: usize) -> Look<()> {
+    /// An apostrophe has no more letters behind it.
+    const LETTERS: usize = 2;
+    let behind = cx.bytes().get(at + 1..).unwrap_or_default();
+    let in_word = cx.slice(0, at).ends_with(char::is_alphanumeric);
+    let letters = behind.iter().take(LETTERS + 1).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    match behind.get(letters) {
+        None if !cx.eof && letters <= LETTERS => Look::More,
+        after if letters == 0 => Look::when(after.is_none_or(u8::is_ascii_whitespace)),
+        after => Look::when(in_word && letters <= LETTERS && after != Some(&b'`')),
     }
 }
