@@ -156,7 +156,7 @@ impl Examples {
         let line = line_break.map_or(0, |i| i + 1 - from);
         let last = self.last.and_then(|last| last.checked_sub(from));
         let Some(label) = before.trim_end_matches(['*', '_', ' ']).strip_suffix([':', '：']) else {
-            return before.get(line..).is_some_and(announces_example) || is_under_examples(before, last);
+            return before.get(line..).is_some_and(announces_example) || is_under_examples(before, line, last);
         };
         // Two of them begin a literal block of reStructuredText.
         let label = label.strip_suffix(':').unwrap_or(label);
@@ -184,7 +184,7 @@ impl Examples {
         if says && announces(cx.part(&whole)) {
             return true;
         }
-        is_item_of_examples(label, last)
+        is_item_of_examples(label, line, last)
     }
 }
 

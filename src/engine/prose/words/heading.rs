@@ -3,10 +3,13 @@ use super::example::{COMMENTS, says_example};
 use super::lexicon::{HEADINGS, HERE_ARE, OF_EXAMPLES, REPORTS};
 use super::mentioned::in_first_person;
 use crate::engine::prose::runaway::is_one_of;
-use crate::engine::reader::blank;
+use crate::engine::reader::{blank, floor};
 
 /// A heading has no longer words before its title.
 const LONGEST_LABEL: usize = 64;
+
+/// The longest colon.
+const COLON: usize = '：'.len_utf8();
 
 /// What parts a heading from its title, besides a colon.
 const DASHES: [&str; 3] = [" - ", " – ", " — "];
@@ -29,20 +32,24 @@ pub(in crate::engine) fn announces_example(line: &str) -> bool {
     let comment = || COMMENTS.iter().find_map(|sign| line.strip_prefix(sign)).map(|text| text.trim_end_matches("-->"));
     let marked = bold(line).or_else(comment);
     let text = marked.unwrap_or(line).trim_matches(['#', '*', '/', ' ']);
-    let colon = text.split_once([':', '：']);
-    let dash = || DASHES.iter().filter(|_| marked.is_some()).find_map(|dash| text.split_once(dash));
+    // Of a longer line without signs the label is too long, or it has none: it need not be looked through for its colon.
+    let plain = if marked.is_none() { text.get(..floor(text, LONGEST_LABEL + COLON)).unwrap_or(text) } else { text };
+    let colon = plain.split_once([':', '：']).map(|(label, _)| label);
+    let dash =
+        || DASHES.iter().filter(|_| marked.is_some()).find_map(|dash| text.split_once(dash)).map(|(label, _)| label);
     let titled = colon.or_else(dash);
-    let label = titled.map_or(text, |(label, _)| label);
-    // Of one without signs the title is no paragraph.
-    let is_title = |(_, title): (&str, &str)| !SENTENCES.iter().any(|end| title.contains(end));
-    if label.len() > LONGEST_LABEL || marked.is_none() && !titled.is_some_and(is_title) {
+    let label = titled.unwrap_or(text);
+    if label.len() > LONGEST_LABEL || marked.is_none() && titled.is_none() {
         return false;
     }
     let words = || label.split([' ', '*']).filter(|word| !word.is_empty());
     let heads = |word: &str| marked.is_some() && titled.is_none() && is_one_of(word, HEADINGS);
     let says = |word: &str| heads(word) || says_example(word, false);
-    words().all(|word| is_number(word) || is_one_of(word, OF_EXAMPLES) || says(word)) && words().any(says)
-        || marked.is_some() && is_of_report(text)
+    let announced =
+        words().all(|word| is_number(word) || is_one_of(word, OF_EXAMPLES) || says(word)) && words().any(says);
+    // Of one without signs the title is no paragraph.
+    let is_title = || !SENTENCES.iter().any(|end| text.get(label.len()..).is_some_and(|title| title.contains(end)));
+    announced && (marked.is_some() || is_title()) || marked.is_some() && is_of_report(text)
 }
 
 /// What stands between the stars of a `line` that is all bold.
@@ -67,14 +74,13 @@ fn level(line: &str) -> Option<usize> {
     bold(line).map(|_| BOLD)
 }
 
-/// The `text` ends in a heading that stands under one that announces examples: right under it, or behind the `last` example. Behind
-/// words it may be a step, and a section with a number is one of a plan.
-pub(in crate::engine) fn is_under_examples(text: &str, last: Option<usize>) -> bool {
-    let mut lines = text.rsplit('\n');
-    let Some(line) = lines.next() else { return false };
-    let Some(mut lowest) = level(line) else { return false };
-    let (mut start, mut alone) = (text.len() - line.len(), true);
-    for line in lines {
+/// The line that begins at `start` and ends the `text` is a heading that stands under one that announces examples: right under it, or
+/// behind the `last` example. Behind words it may be a step, and a section with a number is one of a plan.
+pub(in crate::engine) fn is_under_examples(text: &str, start: usize, last: Option<usize>) -> bool {
+    let Some(mut lowest) = text.get(start..).and_then(level) else { return false };
+    let above = text.get(..start).and_then(|above| above.strip_suffix('\n'));
+    let (mut start, mut alone) = (start, true);
+    for line in above.into_iter().flat_map(|above| above.rsplit('\n')) {
         start = start.saturating_sub(line.len() + 1);
         let Some(above) = level(line).filter(|above| *above < lowest) else {
             alone &= line.trim_ascii().is_empty();
@@ -95,14 +101,17 @@ fn item(line: &str) -> Option<usize> {
     if ["- ", "* ", "• "].iter().any(|sign| line.starts_with(sign)) {
         return Some(0);
     }
-    let (number, rest) = line.split_once(['.', ')'])?;
-    if rest.starts_with(' ') { number.parse::<u16>().ok().map(usize::from) } else { None }
+    // Whatever stands behind the first sign that no number has, the line may be long.
+    let digits = line.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'+').count();
+    let (number, rest) = line.split_at_checked(digits)?;
+    if rest.strip_prefix(['.', ')'])?.starts_with(' ') { number.parse::<u16>().ok().map(usize::from) } else { None }
 }
 
-/// The `text` ends in an item of a list of examples: it is the first one below what announces them, or the next one behind an item
-/// below which the `last` example stands.
-pub(in crate::engine) fn is_item_of_examples(text: &str, last: Option<usize>) -> bool {
-    let (mut rest, line) = text.rsplit_once('\n').unwrap_or(("", text));
+/// The line that begins at `start` and ends the `text` is an item of a list of examples: the first one below what announces them, or the
+/// next one behind an item below which the `last` example stands.
+pub(in crate::engine) fn is_item_of_examples(text: &str, start: usize, last: Option<usize>) -> bool {
+    let Some((above, line)) = text.split_at_checked(start) else { return false };
+    let mut rest = above.strip_suffix('\n').unwrap_or_default();
     // Whoever writes what they do next calls.
     let Some(number) = item(line).filter(|_| !in_first_person(line)) else { return false };
     let above = rest.trim_ascii_end();
