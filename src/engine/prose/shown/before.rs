@@ -1,4 +1,5 @@
 //! What stands right before a place in its line, as far as that was read already.
+use super::document::PAGE;
 use super::interrupted::Interrupted;
 use super::program_string::ProgramStrings;
 use crate::engine::reader::floor;
@@ -19,6 +20,7 @@ pub(in crate::engine) const WHOLE_LINE: usize = 4096;
 pub(crate) struct Before {
     line_break: Without,
     object: Without,
+    page: Without,
     quotes: Quotes,
     pub(in crate::engine) strings: ProgramStrings,
     pub(in crate::engine) interrupted: Interrupted,
@@ -80,6 +82,19 @@ impl Before {
         }
         *read = at;
         Some(string.is_open())
+    }
+
+    /// The tag of a page stands in `from..at`, before another one at `at`.
+    pub(super) fn page(&mut self, cx: &Reader<'_>, from: usize, at: usize) -> bool {
+        let page = |tag: &usize| {
+            let name = cx.bytes().get(tag + 1..=tag + PAGE.len());
+            name.is_some_and(|name| name.eq_ignore_ascii_case(PAGE.as_bytes()))
+        };
+        let found = self.page.find_last_in(from, at, |part| {
+            let text = cx.bytes().get(part.clone())?;
+            memchr::memrchr_iter(b'<', text).map(|i| part.start + i).find(page)
+        });
+        found.is_some()
     }
 
     /// The last object in `from..at` that begins its line with a key: where its brace stands.

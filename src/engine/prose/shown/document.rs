@@ -38,7 +38,7 @@ const ROUND_CALLS: [&str; 24] = [
 ];
 
 /// The element of a page, in which nothing need be indented.
-const PAGE: &str = "html";
+pub(super) const PAGE: &str = "html";
 
 /// So many elements are open in one another.
 const MOST: usize = 16;
@@ -46,18 +46,25 @@ const MOST: usize = 16;
 impl Engine {
     /// The element at `at` stands in a document of XML, which says so and whose first element is still open, or in an element of some
     /// other name, whose tag stands in a line of its own.
-    pub(in crate::engine) fn in_document(&self, cx: &Reader<'_>, at: usize) -> bool {
+    pub(in crate::engine) fn in_document(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         if cx.bytes().get(at) != Some(&b'<') {
             return false;
         }
-        let text = cx.slice(self.text_begins(), at);
+        let begun = self.text_begins();
+        let text = cx.slice(begun, at);
         if text.len() > WHOLE_LINE {
             return false;
         }
         let elements = text.trim_start().strip_prefix("<?xml ").and_then(|text| text.split_once("?>"));
         let root = elements.and_then(|(_, elements)| elements.trim_start().strip_prefix('<'));
         let name = root.map(name).unwrap_or_default();
-        !name.is_empty() && !text.contains(&format!("</{name}")) || in_element(cx, text)
+        if !name.is_empty() && !text.contains(&format!("</{name}")) {
+            return true;
+        }
+        // Mostly nothing is indented, and there is no page: then the lines above need not be read.
+        let indent = memchr::memrchr(b'\n', text.as_bytes()).and_then(|end| text.get(end + 1..)).unwrap_or_default();
+        let indented = !indent.is_empty() && indent.trim_ascii().is_empty();
+        (indented || self.around.before.page(cx, begun, at)) && in_element(cx, text)
     }
 }
 
