@@ -21,6 +21,8 @@ pub(crate) struct Before {
     line_break: Without,
     object: Without,
     page: Without,
+    /// Nothing but lines that are calls as Python writes them, and no statements of a program.
+    pub(super) calls: Without,
     quotes: Quotes,
     pub(in crate::engine) strings: ProgramStrings,
     pub(in crate::engine) interrupted: Interrupted,

@@ -8,7 +8,7 @@ use crate::engine::prose::invented::RESULTS;
 use crate::engine::prose::runaway::is_one_of;
 use crate::engine::prose::words::example::open_bracket;
 use crate::engine::reader::{blank, floor, invisible};
-use crate::engine::{Engine, Look, Reader, Step, Taken};
+use crate::engine::{Engine, Look, Reader, Step, Taken, Without};
 use crate::turn::{Issue, IssueCode};
 
 impl Engine {
@@ -54,16 +54,19 @@ fn is_python_call(cx: &Reader<'_>, at: usize) -> bool {
 /// between. A list of calls is none of a program's statements: it is one only right below another. Below a blank line, values that a
 /// sentence above them announces are settings. What was called ends at `begun`, and is no statement. A `script` of JavaScript's has other
 /// statements as well.
-fn behind_statement(cx: &Reader<'_>, begun: usize, at: usize, script: bool) -> bool {
-    let mut rest = cx.before(at, LINE_BEFORE).strip_suffix('\n').unwrap_or_default();
+fn behind_statement(cx: &Reader<'_>, begun: usize, at: usize, script: bool, calls: &mut Without) -> bool {
+    let window = cx.before(at, LINE_BEFORE);
+    let below = calls_above(cx, window, at, calls);
+    let mut rest = window.get(..below).and_then(|above| above.strip_suffix('\n')).unwrap_or_default();
     let list = cx.bytes().get(at) == Some(&b'[');
-    let (mut block, mut parted, mut assigned, mut end) = (false, false, false, at.saturating_sub(1));
+    let mut end = (at - window.len() + below).saturating_sub(1);
+    let (mut block, mut parted, mut assigned) = (false, false, false);
     loop {
-        let begins = rest.rfind('\n').map_or(0, |i| i + 1);
+        let begins = memchr::memrchr(b'\n', rest.as_bytes()).map_or(0, |i| i + 1);
         let line = one_line(rest.get(begins..).unwrap_or_default());
         if line.starts_with([' ', '\t']) {
             block = true;
-        } else if is_assignment(line) && parted {
+        } else if parted && is_assignment(line) {
             assigned = true;
         } else if is_statement(line)
             || script && in_javascript(line)
@@ -83,6 +86,32 @@ fn behind_statement(cx: &Reader<'_>, begun: usize, at: usize, script: bool) -> b
         end -= rest.len() - begins;
         let Some(above) = rest.get(..begins).and_then(|above| above.strip_suffix('\n')) else { return assigned };
         (rest, end) = (above, end - 1);
+    }
+}
+
+/// In the `window` right before `at`, where the lines begin that stand right above it and are calls: none says of a program what the
+/// lines above it do not say. What is known of them in `calls` is not read again. The first line of the window may have been cut.
+fn calls_above(cx: &Reader<'_>, window: &str, at: usize, calls: &mut Without) -> usize {
+    let first = at - window.len();
+    let mut begins = at;
+    let since = loop {
+        if let Some(since) = calls.begins(begins) {
+            break since;
+        }
+        let above = window.get(..begins - first).and_then(|above| above.strip_suffix('\n')).unwrap_or_default();
+        let Some(line_break) = memchr::memrchr(b'\n', above.as_bytes()) else { break begins };
+        let line = one_line(above.get(line_break + 1..).unwrap_or_default());
+        if !is_call_line(line) || is_statement(line) || logs(cx, line) {
+            break begins;
+        }
+        begins = first + line_break + 1;
+    };
+    if since < at {
+        *calls = Without::default().and(since, at);
+    }
+    match since.checked_sub(first) {
+        Some(since) => since,
+        None => memchr::memchr(b'\n', window.as_bytes()).map_or(0, |end| end + 1),
     }
 }
 
@@ -271,9 +300,16 @@ fn is_value(value: &str) -> bool {
 
 /// The line of `at`, which begins with what is `indented`, stands in a block of a Python program, or in a traceback: it is
 /// indented, and the line that is less so opens one, or it follows a statement. What was called ends at `begun`.
-pub(in crate::engine) fn in_program(cx: &Reader<'_>, begun: usize, at: usize, indented: &[u8]) -> bool {
+pub(in crate::engine) fn in_program(
+    cx: &Reader<'_>,
+    begun: usize,
+    at: usize,
+    indented: &[u8],
+    calls: &mut Without,
+) -> bool {
     if indented.is_empty() {
-        return is_python_call(cx, at) && (behind_statement(cx, begun, at, false) || opens_braces(line_above(cx, at)));
+        let behind = |calls| behind_statement(cx, begun, at, false, calls) || opens_braces(line_above(cx, at));
+        return is_python_call(cx, at) && behind(calls);
     }
     let opener = outer_line(cx, at, indented, |line| !line.starts_with('#'));
     let opens =
@@ -285,9 +321,15 @@ pub(in crate::engine) fn in_program(cx: &Reader<'_>, begun: usize, at: usize, in
 }
 
 /// As [`in_program`], where only a statement of JavaScript's tells of a program: a call that names its argument is none of that.
-pub(in crate::engine) fn in_script(cx: &Reader<'_>, begun: usize, at: usize, indented: &[u8]) -> Look<()> {
+pub(in crate::engine) fn in_script(
+    cx: &Reader<'_>,
+    begun: usize,
+    at: usize,
+    indented: &[u8],
+    calls: &mut Without,
+) -> Look<()> {
     let shown = match indented {
-        [] => is_python_call(cx, at) && behind_statement(cx, begun, at, true),
+        [] => is_python_call(cx, at) && behind_statement(cx, begun, at, true, calls),
         blank if !blank.trim_ascii().is_empty() => false,
         _ => is_python_call(cx, at) && beside_statement(cx, begun, at, indented, true),
     };
@@ -329,8 +371,13 @@ fn behind_token(line: &str) -> &str {
     let token = line.strip_prefix("<|").and_then(|rest| rest.split_once("|>"));
     let token = token.or_else(|| line.strip_prefix('<').and_then(|rest| rest.split_once('>')));
     let named = token.filter(|(name, _)| name.bytes().all(|byte| char_class::NAME.has_byte(byte)));
-    let labelled = || line.split_once(": ").filter(|(label, _)| is_one_of(label, &RESULTS));
-    named.or_else(labelled).map_or(line, |(_, rest)| rest)
+    // No label has a colon in it.
+    let colon = || memchr::memchr(b':', line.as_bytes()).and_then(|colon| line.split_at_checked(colon));
+    let labelled = || {
+        let (label, rest) = colon()?;
+        rest.strip_prefix(": ").filter(|_| is_one_of(label, &RESULTS))
+    };
+    named.map(|(_, rest)| rest).or_else(labelled).unwrap_or(line)
 }
 
 /// What begins a block in braces, where no parenthesis stands before its brace.

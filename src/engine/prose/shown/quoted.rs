@@ -90,13 +90,12 @@ impl Engine {
         // An object is no line of one.
         let begun = self.text_begins();
         let object = cx.bytes().get(at) == Some(&b'{');
-        let program = |line| !object && in_program(cx, begun, at, line);
         let quoted = is_quote(cx.slice(at - line.len(), at))
             || behind_inline_element(cx.slice(at - line.len(), at))
             || self.behind_quoted(cx, at)
             || behind_broken_marker(cx, at)
             || self.in_member(cx, at)
-            || program(line)
+            || !object && in_program(cx, begun, at, line, &mut self.around.before.calls)
             || in_block_scalar(cx, at, line)
             || line.trim_ascii().is_empty() && is_shown_by_line(cx, begun, at)
             || in_fragment(cx, self.text_begins(), at, line)
@@ -107,7 +106,8 @@ impl Engine {
         if quoted {
             return Look::Is(());
         }
-        let script = if object { Look::No } else { in_script(cx, begun, at, line) };
+        let calls = &mut self.around.before.calls;
+        let script = if object { Look::No } else { in_script(cx, begun, at, line, calls) };
         let called = self.last_call_ends();
         let quoted = script.or(|| self.is_listed(cx, at)).or(|| self.around.before.literal(cx, called, at));
         quoted.or(|| self.in_inline_element(cx, at)).or(|| self.is_told_in_element(cx, at))
