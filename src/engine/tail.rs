@@ -208,6 +208,16 @@ pub(super) fn string_goes_on(cx: &Reader<'_>, at: usize) -> Look<()> {
         if stop <= at + i {
             stop = markers.next_stop(cx.bytes(), at + i);
         }
+        // Mostly nothing stands there that says anything, up to where all of it is prose.
+        let plain = !quotes && !escapes && !odd;
+        let until = (stop - at).min(near.len()).min(if plain { PROSE.max(i) } else { near.len() });
+        let skipped = near.get(i..until).unwrap_or_default();
+        let says = |byte: &u8| *byte == quote || matches!(byte, b'\n' | b'\r' | b'\\');
+        let length = skipped.iter().position(says).unwrap_or(skipped.len());
+        if length > 0 {
+            i += length;
+            continue;
+        }
         if stop == at + i {
             match markers.at(cx.bytes(), stop) {
                 MarkersAt::Partial(_) if !cx.eof => return Look::More,

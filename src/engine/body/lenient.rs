@@ -308,9 +308,11 @@ pub(super) fn ended_early(behind: &str, closed: bool) -> bool {
         return false;
     }
     let mut balance = Balance::default();
-    let mut line = behind.bytes().take(LINE_BEHIND).take_while(|byte| *byte != b'\n');
+    let near = behind.as_bytes().get(..LINE_BEHIND).unwrap_or(behind.as_bytes());
+    let line = near.get(..memchr::memchr(b'\n', near).unwrap_or(near.len())).unwrap_or_default();
+    let mut brackets = line.iter().copied().filter(|byte| matches!(byte, b'{' | b'}' | b'[' | b']'));
     behind.trim_ascii_start().starts_with(['"', ',', ';', ':', '}', ']'])
-        || line.any(|byte| {
+        || brackets.any(|byte| {
             balance.read(byte);
             balance.closes_more()
         })
