@@ -210,10 +210,14 @@ impl Output {
         self.is_full(cx)
     }
 
+    /// An issue says that there are as many calls as there may be.
+    pub(crate) fn says_full(&self) -> bool {
+        self.full.and_then(|i| self.issues.get(i)).is_some_and(|i| i.code == IssueCode::LimitReached)
+    }
+
     /// There are as many calls as there may be: said once.
     pub(crate) fn full(&mut self, at: usize) {
-        let said = self.full.and_then(|i| self.issues.get(i)).is_some_and(|i| i.code == IssueCode::LimitReached);
-        if !said {
+        if !self.says_full() {
             self.full = Some(self.issues.len());
             self.issue(Issue::at(IssueCode::LimitReached, at, "more calls than max_calls: the rest stays text"));
         }

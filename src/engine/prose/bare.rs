@@ -156,6 +156,9 @@ impl Engine {
             self.pass(cx, at, Reason::Runaway);
             return Taken::No;
         }
+        if self.is_full_for_good(cx) && !self.behind_removed(cx, at) {
+            return Look::No;
+        }
         let quoted = if self.fence.is_none() { self.is_quoted(cx, at) } else { Look::No };
         if told!(quoted.or(|| self.in_string(cx, at, at))).is_some() {
             self.pass(cx, at, Reason::Quoted);

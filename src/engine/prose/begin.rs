@@ -221,6 +221,13 @@ impl Engine {
         Taken::Done
     }
 
+    /// No call begins any more, whatever stands there: there are as many as there may be, none of them is in doubt, and that is said.
+    /// Only whoever wants to know why something is no call has more to ask.
+    pub(super) fn is_full_for_good(&self, cx: &Reader<'_>) -> bool {
+        let certain = self.hold.is_none() && self.fence.is_none() && !self.out.trace.is_on();
+        certain && self.out.is_full(cx) && self.out.says_full()
+    }
+
     /// What closes the last call, or its section, ends right before `at`: what looks like a quotation mark there is its own.
     fn behind_closer(&self, cx: &Reader<'_>, at: usize) -> bool {
         let last = self.out.calls.last().filter(|_| self.fresh_at(cx, at));

@@ -313,6 +313,10 @@ impl Engine {
     /// The literal of `length` that begins the head of this call stands at `at`.
     fn call_marker(&mut self, cx: &Reader<'_>, at: usize, length: usize, call: CallId, standing: Standing) -> Taken {
         let Some(template) = cx.dialects.call(call) else { return Taken::No };
+        // A word has yet to be asked whether somebody else speaks there.
+        if standing != Standing::Word && self.is_full_for_good(cx) {
+            return Taken::No;
+        }
         let mut head = Head::default();
         self.tried.go_to(cx, at, standing);
         let unoffered = self.tried.unoffered;
