@@ -157,7 +157,7 @@ impl Engine {
             return Taken::No;
         }
         if self.is_full_for_good(cx) && !self.behind_removed(cx, at) {
-            return Look::No;
+            return Taken::No;
         }
         let quoted = if self.fence.is_none() { self.is_quoted(cx, at) } else { Look::No };
         if told!(quoted.or(|| self.in_string(cx, at, at))).is_some() {
