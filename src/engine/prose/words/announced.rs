@@ -2,9 +2,9 @@
 //! would. Only what says so surely counts: else the call is made.
 use super::clause::last_clause;
 use super::lexicon::{
-    ADVERBS, ASKS, ASKS_YOU, AUXILIARIES, CONFIRMATIONS, CONFIRMS, DENIES_NOTHING, LIKE_THIS, MAY_CALL, NEVER,
-    NUMBERED, OF_WRONG, PARTS_IN_SENTENCE, PAST, PAST_CALLS, PROMISES, REFUSES, SAYING_SO, STANDS_FOR_CALL, UPON,
-    VERBS, WAITS, WAS_BEFORE, WHO_DENIES, WISHES, WRONG,
+    ADVERBS, ASKS, ASKS_YOU, AUXILIARIES, CONFIRMATIONS, CONFIRMS, DENIES_NOTHING, LIKE_THIS, MAY_CALL, MUST_NOT,
+    NEVER, NUMBERED, OF_WRONG, PARTS_IN_SENTENCE, PAST, PAST_CALLS, PROMISES, REFUSES, SAYING_SO, STANDS_FOR_CALL,
+    SUCH_CALLS, UPON, VERBS, WAITS, WAS_BEFORE, WHO_DENIES, WISHES, WRONG,
 };
 use crate::engine::reader::floor;
 
@@ -14,6 +14,9 @@ const END: usize = 128;
 /// A longer sentence is no question, and no promise.
 const LONGEST: usize = 256;
 
+/// A clause that refuses, and says nothing else, is no longer.
+const LONGEST_REFUSAL: usize = 16;
+
 /// What the sentence says in its last words of the call that stands behind it: it is not made here.
 pub(in crate::engine) fn refuses(sentence: &str) -> bool {
     let end = in_small_letters(tail(sentence, END));
@@ -21,6 +24,8 @@ pub(in crate::engine) fn refuses(sentence: &str) -> bool {
     // Mostly the sentence is one clause.
     let denied = if clause.len() == end.len() { denies(&all) } else { denies(&words(clause)) };
     denied
+        || denies_such(&all)
+        || gives_up(&end, clause)
         || is_wrong(&all)
         || is_past(&all)
         || shows_how(&all)
@@ -47,6 +52,46 @@ pub(in crate::engine) fn in_small_letters(sentence: &str) -> String {
 pub(in crate::engine) fn words(sentence: &str) -> Vec<&str> {
     let words = sentence.split(|c: char| c.is_whitespace() || c == ',');
     words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric())).filter(|word| !word.is_empty()).collect()
+}
+
+/// The `text` is a heading of wrong calls, and nothing else.
+pub(in crate::engine) fn heads_wrong(text: &str) -> bool {
+    text.len() <= END && is_wrong(&words(&in_small_letters(text)))
+}
+
+/// The words say of the call that stands below, and of nothing else, that it must not be made or was not: what "it" was may be something
+/// else, and what was not done "yet" is done now. Or they tell whoever reads them to avoid such calls.
+fn denies_such(words: &[&str]) -> bool {
+    let call = |word: &&str| SUCH_CALLS.contains(word);
+    let named = |object: &[&str]| !object.is_empty() && object.iter().all(|word| call(word) || *word == "the");
+    let verb = |word: &&str, form: usize| VERBS.iter().any(|forms| forms.get(form) == Some(word));
+    match words {
+        [what @ .., must, "not" | "never", "be", done] if MUST_NOT.contains(must) => {
+            named(what) && (verb(done, 1) || *done == "run")
+        }
+        [what @ .., "mustn't" | "shouldn't", "be", done] => named(what) && (verb(done, 1) || *done == "run"),
+        ["i" | "we", "did", "not", act, what @ ..] | ["i" | "we", "didn't", act, what @ ..] => {
+            verb(act, 0) && named(what)
+        }
+        ["avoid", what @ ..] | ["please", "avoid", what @ ..] => {
+            what.iter().all(|word| call(word) || verb(word, 2) || STANDS_FOR_CALL.contains(word) || *word == "like")
+                && what.ends_with(&["like", "this"])
+                || what.ends_with(&["like", "these"])
+        }
+        _ => false,
+    }
+}
+
+/// The last `clause` of what the sentence ends in refuses what somebody asked for before: that the call is made.
+fn gives_up(end: &str, clause: &str) -> bool {
+    if clause.len() > LONGEST_REFUSAL
+        || !matches!(words(clause).as_slice(), ["i" | "we", "won't" | "refuse"] | ["i" | "we", "will", "not"])
+    {
+        return false;
+    }
+    let before = words(end.get(..end.len() - clause.len()).unwrap_or_default());
+    let denied = before.iter().any(|word| NEVER.contains(word));
+    !denied && before.windows(2).any(|words| matches!(words, ["to", act] if VERBS.iter().any(|[verb, ..]| verb == act)))
 }
 
 /// The words are a heading of wrong calls, and nothing else.

@@ -2,8 +2,9 @@
 //! instead of calling. The first person does neither, but calls.
 use super::announced::{in_small_letters, words};
 use super::lexicon::{
-    ANSWERS, ANY_TOOL, BEFORE_ORDERS, CALLS_IN_GENERAL, CAN, FILES, FOLLOW, FORMATS, IN_THIS_WAY, MODELS, MODELS_ACT,
-    MODELS_MAY, MUST, ORDERS, OTHERS_ACT, OWN_CALL, THIS_FORMAT, TO_ANSWER, TO_CALL, TOOLS, WHEN, WHOEVER_READS,
+    ANSWERS, ANY_TOOL, BEFORE_ORDERS, CALLS_IN_GENERAL, CAN, EACH, EACH_CALL, FILES, FOLLOW, FORMATS, IN_THIS_WAY,
+    IS_NEEDED, MODELS, MODELS_ACT, MODELS_MAY, MUST, NEEDS, ORDERS, OTHERS_ACT, OWN_CALL, THIS_FORMAT, TO_ANSWER,
+    TO_CALL, TOOLS, WHEN, WHOEVER_READS,
 };
 use crate::engine::{Look, Reader};
 
@@ -38,7 +39,8 @@ fn orders(clause: &[&str]) -> bool {
     let first = clause.iter().find(|word| !before(word));
     let must = |what: &str, modal: &str| ANSWERS.contains(&what) && MUST.contains(&modal);
     first.is_some_and(|word| ORDERS.contains(word))
-        || matches!(clause, ["your", what, modal, ..] | ["your", _, what, modal, ..] if must(what, modal))
+        || matches!(clause, ["your" | "the", what, modal, ..] if must(what, modal))
+        || matches!(clause, ["your", _, what, modal, ..] if must(what, modal))
 }
 
 /// The clause says what whoever reads it may do.
@@ -61,13 +63,23 @@ fn names_format(clause: &[&str]) -> bool {
 fn prescribes(clause: &[&str]) -> bool {
     let verb = clause.iter().position(|word| FOLLOW.contains(word));
     let subject = verb.and_then(|verb| clause.get(..verb)).unwrap_or_default();
-    subject.len() <= BETWEEN + 1
-        && !matches!(subject.first(), Some(&"the" | &"your"))
-        && subject.last().is_some_and(|word| CALLS_IN_GENERAL.contains(word))
+    let (Some(first), Some(last)) = (subject.first(), subject.last()) else { return false };
+    let each = || EACH.contains(first) && EACH_CALL.contains(last);
+    subject.len() <= BETWEEN + 1 && (each() || !matches!(*first, "the" | "your") && CALLS_IN_GENERAL.contains(last))
 }
 
 /// The clause is a condition that whoever reads it may meet, or says what is done in general.
 fn depends(clause: &[&str]) -> bool {
+    let clause = clause.strip_prefix(&["in", "order"]).unwrap_or(clause);
+    let needs = match clause {
+        [when, what @ .., "is", needed] if WHEN.contains(when) && IS_NEEDED.contains(needed) => {
+            what.iter().any(|word| matches!(*word, "tool" | "function"))
+        }
+        [when, "you", need, what @ ..] if WHEN.contains(when) && NEEDS.contains(need) => {
+            matches!(what, ["a" | "any", "tool" | "function"])
+        }
+        _ => false,
+    };
     let general = match clause {
         [when, who, ..] if WHEN.contains(when) => WHOEVER_READS.contains(who),
         [to, ..] => *to == "to",
@@ -77,7 +89,7 @@ fn depends(clause: &[&str]) -> bool {
         let (act, rest) = words.split_first().unwrap_or((&"", &[]));
         TO_CALL.contains(act) && ANY_TOOL.iter().any(|any| rest.starts_with(any))
     };
-    general && (1..clause.len()).any(|i| clause.get(i..).is_some_and(calls))
+    needs || general && (1..clause.len()).any(|i| clause.get(i..).is_some_and(calls))
 }
 
 /// Somebody else wrote something instead of calling: that is reported.

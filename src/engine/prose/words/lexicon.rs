@@ -87,8 +87,8 @@ pub(super) const HEADINGS: Words = &[
 
 /// What else stands in a heading that announces an example.
 pub(super) const OF_EXAMPLES: Words = &[
-    "request", "response", "call", "calls", "output", "tool", "of", "a", "an", "the", "use", "more", "some", "another",
-    "simple", "basic", "full", "complete", "usage",
+    "request", "response", "call", "calls", "output", "tool", "of", "for", "a", "an", "the", "use", "more", "some",
+    "another", "simple", "basic", "full", "complete", "usage",
 ];
 
 /// What may stand before the label of a list of examples.
@@ -115,6 +115,18 @@ pub(super) const REPORTS: Words = &[
     "actual results",
     "expected response",
     "actual response",
+    "expected call",
+    "expected calls",
+    "expected tool call",
+    "expected tool calls",
+    "expected function call",
+    "expected function calls",
+    "sample call",
+    "sample tool call",
+    "sample function call",
+    "sample output",
+    "sample request",
+    "sample response",
 ];
 
 /// Headings of calls that are shown as wrong.
@@ -246,6 +258,9 @@ pub(super) const STANDS_FOR_CALL: Words = &[
     "anything",
 ];
 
+/// What stands for the call below alone, and for none that something else was said of.
+pub(super) const SUCH_CALLS: Words = &["this", "these", "following", "call", "calls"];
+
 /// What joins a call to the words before it.
 pub(super) const JOINS: &[[&str; 2]] = &[
     ["such", "as"],
@@ -265,6 +280,9 @@ pub(super) const NOT: Words = &["not", "never", "nobody", "cannot", "wrong", "da
 
 /// What says, close to a verb, that it only might be done.
 pub(super) const MIGHT: Words = &["would", "could", "might"];
+
+/// What says with a negation that a call is not to be made.
+pub(super) const MUST_NOT: Words = &["must", "should", "may"];
 
 /// Negations that may stand at the end of a line, before what they are of.
 pub(super) const LAST_NOT: Words = &["not", "never", "nicht", "nie", "niemals", "jamais", "nunca"];
@@ -295,7 +313,7 @@ pub(super) const ADVERBS: Words = &["ever", "just", "also", "still", "even", "ye
 // It was done before.
 
 /// What says that a call was made before.
-pub(super) const WAS_BEFORE: Words = &["already", "earlier", "previously"];
+pub(super) const WAS_BEFORE: Words = &["already", "earlier", "previously", "yesterday"];
 
 /// All that else stands where nothing but that is said.
 pub(super) const SAYING_SO: Words = &[
@@ -389,6 +407,12 @@ pub(super) const THIS_FORMAT: Words = &["this", "following", "these", "exact", "
 /// The same at the end of the sentence.
 pub(super) const IN_THIS_WAY: &[[&str; 2]] = &[["like", "this"], ["like", "so"], ["as", "follows"], ["this", "way"]];
 
+/// One of those, whichever it is.
+pub(super) const EACH: Words = &["each", "every", "any"];
+
+/// What that is of.
+pub(super) const EACH_CALL: Words = &["call", "tool", "function", "output", "response", "answer", "request", "action"];
+
 /// What else has a format that somebody is to write: a call writes it.
 pub(super) const FILES: Words = &["file", "files", "document", "report", "page", "code", "script", "table", "readme"];
 
@@ -410,6 +434,12 @@ pub(super) const WHOEVER_READS: Words = &["you", "you'd", "you're", "calling", "
 
 /// What conditions for calls in general are about: `to call a tool`. Others are of a step of the work: `If you want to start it`.
 pub(super) const TO_CALL: Words = &["call", "use", "invoke", "execute", "run", "make", "calling", "using"];
+
+/// What says so where the tool itself is needed.
+pub(super) const NEEDS: Words = &["need", "want", "require"];
+
+/// And of a tool.
+pub(super) const IS_NEEDED: Words = &["needed", "required", "necessary"];
 
 /// What those call.
 pub(super) const ANY_TOOL: &[&[&str]] = &[
