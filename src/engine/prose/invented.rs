@@ -1,6 +1,7 @@
 //! A tool's result that the model writes itself behind its call: it goes into an issue whole. And what looks like a call where a
 //! line says that a result is told: it is shown.
 use super::runaway::is_one_of;
+use super::words::mentioned::in_first_person;
 use super::words::sentence;
 use crate::dialect::Body;
 use crate::engine::body::first_key;
@@ -30,6 +31,9 @@ pub(super) const RESULTS: [&str; 14] = [
     "function call result",
 ];
 
+/// So much of a paragraph is looked at for such a label.
+const NEAR: usize = 512;
+
 /// What says so behind a call only: prompts with examples label the answer itself like this.
 const BEHIND_CALL: [&str; 4] = ["output", "outputs", "result", "results"];
 
@@ -51,6 +55,18 @@ const LONGEST_OBJECT: usize = 4096;
 /// A longer line is more than such a label.
 const LONGEST_LABEL: usize = 64;
 
+/// What stands at `at` goes on a result that is told behind its label, in the paragraph of that and behind `begun`: whoever says what
+/// they do next tells no more of it.
+fn is_behind_result(cx: &Reader<'_>, begun: usize, at: usize) -> bool {
+    let from = floor(cx.text, at.saturating_sub(NEAR)).max(begun);
+    let Some(above) = cx.slice(from, at).trim_end_matches([' ', '\t']).strip_suffix('\n') else { return false };
+    // Behind a whole object the text goes on with something else.
+    let told = |line: &&str| !line.is_empty() && !line.ends_with([':', '：', '}', ']']) && !in_first_person(line);
+    let mut lines = above.rsplit('\n').map(str::trim_ascii).skip_while(told);
+    let label = lines.next().and_then(|line| line.strip_suffix([':', '：']));
+    label.is_some_and(|label| is_one_of(label.trim_matches(['*', '_', '#', ' ']), &RESULTS))
+}
+
 impl Engine {
     /// What stands at `at` without a marker is a tool's result that is told, or goes one on in the same paragraph: it stands behind a
     /// label of one, with nothing else in its line.
@@ -59,7 +75,7 @@ impl Engine {
         if self.around.examples.tells_on(cx, called, at) {
             return true;
         }
-        let is = self.labels_result(cx, at);
+        let is = self.labels_result(cx, at) || is_behind_result(cx, self.text_begins(), at);
         if is {
             self.around.examples.tells(at);
         }

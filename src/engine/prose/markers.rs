@@ -7,6 +7,7 @@ use crate::dialect::{CallId, LateMarker, Marker, Passed, RowId, SectionId};
 use crate::engine::head::{self, Head};
 use crate::engine::look::{seen, taken, told, unless};
 use crate::engine::trace::Reason;
+use crate::engine::writer::Evidence;
 use crate::engine::{Engine, Look, Mode, Reader, Taken};
 use crate::turn::{Issue, IssueCode};
 
@@ -344,11 +345,26 @@ impl Engine {
         // Whoever wants to know why it is no call is told so first.
         if self.out.trace.is_on() && self.quotes_word(cx, at) == Look::Is(()) {
             self.pass(cx, at, Reason::Quoted);
-            return Taken::No;
+            let trace = std::mem::take(&mut self.out.trace);
+            let may_begin = self.may_begin(cx, at, call, head, None);
+            self.out.trace = trace;
+            return self.shows_word(cx, at, may_begin);
         }
         let may_begin = self.may_begin(cx, at, call, head, None);
-        unless!(if may_begin == Look::No { Look::No } else { self.quotes_word(cx, at) });
+        let quoted = if may_begin == Look::No { Look::No } else { self.quotes_word(cx, at) };
+        if quoted == Look::Is(()) {
+            return self.shows_word(cx, at, may_begin);
+        }
+        unless!(quoted);
         may_begin.take(|evidence| self.begin_template(cx, at, call, head, None, evidence))
+    }
+
+    /// The call that `may_begin` with the word at `at` is quoted. If it is one, those right behind it may be shown with it.
+    fn shows_word(&mut self, cx: &Reader<'_>, at: usize, may_begin: Look<Evidence>) -> Taken {
+        may_begin.take(|_| {
+            self.around.reach.begins_if_seen(cx, at);
+            Taken::No
+        })
     }
 
     /// Where the text announces the word at `at`, it announces what goes on behind it as well, be that a call or not.

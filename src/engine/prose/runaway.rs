@@ -20,6 +20,8 @@ pub(crate) struct Runaway {
     turn: Whose,
     /// No line in which a user speaks begins before.
     no_user: usize,
+    /// And no line behind the last call in which the model answers that.
+    no_model: usize,
     /// What stands at this place, behind a call that ends there, is the model's own: asked at a marker, and again where a call
     /// begins.
     own: Option<(usize, usize)>,
@@ -96,6 +98,10 @@ const ANSWERS: [&str; 11] =
 
 /// What Gemma's header without its tokens says of the model, in a line of its own.
 const MODEL: &str = "model";
+
+/// It and the user's, in lines of their own.
+const BARE_MODEL: &str = "\nmodel\n";
+const BARE_USER: &str = "user\n";
 
 /// What stands before the names of sides in OpenChat's turns.
 const BEFORE_SIDE: &str = "GPT4 Correct ";
@@ -265,7 +271,7 @@ impl Engine {
         if self.runaway.turn == Whose::Own && self.runaway.own != place {
             if self.observed(cx, at) {
                 self.result_invented();
-            } else if self.answers_itself(cx, at) {
+            } else if self.answers_itself(cx, at) || self.goes_on_as_model(cx, at) {
                 self.runaway.turn = Whose::Invented { side: Side::User, told: false };
             } else {
                 self.runaway.own = place;
@@ -340,6 +346,22 @@ impl Engine {
         });
         self.runaway.no_user = at;
         user.is_some_and(|user| !self.out.calls.is_empty() || !begins_prompt(cx.slice(0, user)))
+    }
+
+    /// Right behind the last call the model went on with a turn of the user, and of itself, whose bare labels have a line each. What it
+    /// says of itself in that turn stands before `at`.
+    fn goes_on_as_model(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        let Some(called) = self.out.calls.last().map(|call| call.raw.end) else { return false };
+        let user = cx.skip_space(called);
+        let begins = cx.slice(called, user).contains('\n') && cx.rest(user).starts_with(BARE_USER);
+        if !begins || self.runaway.no_model >= at {
+            return false;
+        }
+        let from = floor(cx.text, self.runaway.no_model.saturating_sub(BARE_MODEL.len())).max(user);
+        let to = at.min(floor(cx.text, user + LONGEST_TURN));
+        let found = memchr::memmem::find(cx.slice(from, to).as_bytes(), BARE_MODEL.as_bytes());
+        self.runaway.no_model = at;
+        found.is_some_and(|model| is_turn(cx, Some(called), user, cx.slice(user, from + model + BARE_MODEL.len())))
     }
 
     /// The text between the last calls and `at` says that what stands at `at` is no call of this answer. Only calls

@@ -21,12 +21,7 @@ const COMMANDS: [&str; 3] = ["echo", "printf", "jq"];
 /// The line above the one of `at`, which has nothing but blanks before it, behind `begun`: a log or a terminal wrote it, it gives a
 /// command a string that is open at its end, or it is a template's.
 pub(in crate::engine) fn is_shown_by_line(cx: &Reader<'_>, begun: usize, at: usize) -> bool {
-    let from = floor(cx.text, at.saturating_sub(LONGEST)).max(begun);
-    let above = cx.slice(from, at).trim_end_matches([' ', '\t']).strip_suffix('\n');
-    let line =
-        above.and_then(|above| above.rsplit_once('\n').map(|(_, line)| line).or((from == begun).then_some(above)));
-    let Some(line) = line else { return false };
-    let line = line.trim_matches(blank);
+    let Some(line) = line_above(cx, begun, at) else { return false };
     // Mostly it is a sentence, or none.
     let Some(last) = line.as_bytes().last() else { return false };
     match last {
@@ -35,6 +30,20 @@ pub(in crate::engine) fn is_shown_by_line(cx: &Reader<'_>, begun: usize, at: usi
         _ => {}
     }
     behind_prompt(line).is_some_and(|command| in_session(cx, at, line, command)) || is_log(line)
+}
+
+/// As [`is_shown_by_line`], for a fence: the line of a log has to announce it.
+pub(in crate::engine) fn is_fence_shown_by_line(cx: &Reader<'_>, begun: usize, at: usize) -> bool {
+    let announced = || line_above(cx, begun, at).is_some_and(|line| line.ends_with(':') || !is_log(line));
+    is_shown_by_line(cx, begun, at) && announced()
+}
+
+/// The line above that of `at`, which has nothing but blanks before it, behind `begun`.
+fn line_above<'t>(cx: &Reader<'t>, begun: usize, at: usize) -> Option<&'t str> {
+    let from = floor(cx.text, at.saturating_sub(LONGEST)).max(begun);
+    let above = cx.slice(from, at).trim_end_matches([' ', '\t']).strip_suffix('\n')?;
+    let line = above.rsplit_once('\n').map(|(_, line)| line).or((from == begun).then_some(above));
+    line.map(|line| line.trim_matches(blank))
 }
 
 /// A terminal shows the `line` above that of `at`, a `command` behind a prompt: a session begins the text. Below other words the line is
@@ -79,7 +88,8 @@ fn behind_prompt(line: &str) -> Option<&str> {
     (command(rest) && (plain() || place())).then_some(rest)
 }
 
-/// The `line` of a shell ends in a quote that opens a string, which is given to an option of a command, or to one that takes texts.
+/// The `line` ends in a quote that opens a string, which is given to an option of a command of a shell, to one that takes texts, or to
+/// what has a parenthesis.
 fn opens_string(line: &str) -> bool {
     let Some((before, quote)) = line.split_at_checked(line.len().saturating_sub(1)) else { return false };
     let before = before.strip_suffix('$').unwrap_or(before);
@@ -90,14 +100,18 @@ fn opens_string(line: &str) -> bool {
     let first = words.split(' ').next().unwrap_or_default();
     let option = words.rsplit(' ').next().filter(|option| option.len() > 1 && option.starts_with('-') && plain(option));
     let commands = first.starts_with(|c: char| c.is_ascii_lowercase() || c == '-') && plain(first);
-    open && (COMMANDS.contains(&words) || commands && option.is_some())
+    // A parenthesis right before it is one of a program, or of SQL.
+    let argument = before.matches(quote).count() % 2 == 0 && before.ends_with('(');
+    argument || open && (COMMANDS.contains(&first) || commands && option.is_some())
 }
 
 /// The `line` is the hole of a template, or a tag that ends no block, and nothing else.
 fn is_placeholder(line: &str) -> bool {
     [("{{", "}}"), ("{%", "%}")].iter().any(|(open, close)| {
         let inner = line.strip_prefix(open).and_then(|line| line.strip_suffix(close));
-        let inner = inner.map(|inner| inner.trim_matches(['-', ' '])).unwrap_or_default();
+        // Handlebars marks what opens a block.
+        let inner =
+            inner.map(|inner| inner.trim_start_matches(['#', '~']).trim_matches(['-', ' '])).unwrap_or_default();
         inner.starts_with(|c: char| c.is_ascii_lowercase()) && !inner.starts_with("end") && !inner.contains([':', '"'])
     })
 }

@@ -1,4 +1,5 @@
 //! Fences: one holds calls if its whole body is calls, and else code.
+use super::above::is_fence_shown_by_line;
 use super::inline::Inline;
 use crate::char_class::IDENTIFIER;
 use crate::dialect::{Body, Marker, MarkersAt};
@@ -222,15 +223,26 @@ impl Engine {
             () if cx.policy.fences == Fences::Ignore => Look::Is(Reason::FencePolicy),
             () if self.runs_away(cx, at) => Look::Is(Reason::Runaway),
             () if self.hold.is_some() || self.given.mode == Mode::Reasoning => Look::Is(Reason::FenceOfCode),
-            () if self.is_example(cx, at) || self.is_shown(cx, at) => Look::Is(Reason::Quoted),
-            () if self.is_told_result(cx, at) => Look::Is(Reason::Quoted),
+            () if self.is_shown(cx, at) || self.is_fence_shown_from_above(cx, at) => Look::Is(Reason::Quoted),
             () => self.is_listed(cx, at).or(|| self.around.shown_in.result.holds(cx, at)).map(|()| Reason::Quoted),
         }
+    }
+
+    /// What stands above the fence at `at` shows it, or the fence right before it.
+    fn is_fence_shown_from_above(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        let shown = self.is_example(cx, at) || is_fence_shown_by_line(cx, self.text_begins(), at);
+        let told = !shown && self.is_told_result(cx, at);
+        let shown = shown || told || self.goes_on_shown(cx, at);
+        if shown {
+            self.around.reach.begins(cx, at, told);
+        }
+        shown
     }
 
     /// What stands in the fence from `body` on is code, for this `reason`.
     fn code_begins(&mut self, body: usize, ticks: usize, tick: u8, reason: Reason) -> Taken {
         self.out.trace.note(body..body, Noted::Passed(reason));
+        self.around.reach.enters_fence(body);
         self.at = body;
         self.state = State::Code { ticks, tick, inner: 0 };
         Taken::Done
@@ -492,6 +504,7 @@ impl Engine {
                         inner -= 1;
                     } else if marks {
                         self.skip_shown(self.at);
+                        self.around.reach.ends_fence(cx, self.at);
                         self.out.trace.note(hit..self.at, Noted::CodeEnds);
                         return Step::Go;
                     }

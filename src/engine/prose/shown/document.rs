@@ -40,20 +40,25 @@ const ROUND_CALLS: [&str; 24] = [
 /// The element of a page, in which nothing need be indented.
 pub(super) const PAGE: &str = "html";
 
+/// What closes it, and how a text begins that is one.
+const PAGE_ENDS: &str = "</html";
+const PAGES: [&str; 2] = ["<!doctype html", "<html"];
+
 /// So many elements are open in one another.
 const MOST: usize = 16;
 
 impl Engine {
     /// The element at `at` stands in a document of XML, which says so and whose first element is still open, or in an element of some
-    /// other name, whose tag stands in a line of its own.
+    /// other name, whose tag stands in a line of its own. In a page that begins the text, whatever stands right below markup does.
     pub(in crate::engine) fn in_document(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        if cx.bytes().get(at) != Some(&b'<') {
-            return false;
-        }
         let begun = self.text_begins();
         let text = cx.slice(begun, at);
         if text.len() > WHOLE_LINE {
             return false;
+        }
+        if cx.bytes().get(at) != Some(&b'<') {
+            let above = text.trim_end_matches([' ', '\t']).strip_suffix('\n').unwrap_or_default();
+            return above.ends_with('>') && begins_page(text) && !text.contains(PAGE_ENDS);
         }
         let elements = text.trim_start().strip_prefix("<?xml ").and_then(|text| text.split_once("?>"));
         let root = elements.and_then(|(_, elements)| elements.trim_start().strip_prefix('<'));
@@ -66,6 +71,12 @@ impl Engine {
         let indented = !indent.is_empty() && indent.trim_ascii().is_empty();
         (indented || self.around.before.page(cx, begun, at)) && in_element(cx, text)
     }
+}
+
+/// The `text` is a page from its beginning on.
+fn begins_page(text: &str) -> bool {
+    let text = text.trim_ascii_start();
+    PAGES.iter().any(|page| text.get(..page.len()).is_some_and(|begins| begins.eq_ignore_ascii_case(page)))
 }
 
 /// The name that the tag behind its first sign begins with.

@@ -13,6 +13,7 @@ pub(in crate::engine) mod listing;
 pub(in crate::engine) mod program;
 pub(in crate::engine) mod program_string;
 pub(in crate::engine) mod quoted;
+pub(in crate::engine) mod reach;
 pub(in crate::engine) mod within;
 
 /// What stands round a place, as far as it was read for the places before.
@@ -25,6 +26,8 @@ pub(in crate::engine) struct Around {
     pub(in crate::engine) block_quote: block_quote::BlockQuote,
     /// What its line has before it.
     pub(in crate::engine) before: before::Before,
+    /// What stood above the last call that was shown, as far as that goes.
+    pub(in crate::engine) reach: reach::Reach,
     /// And what the sentences above announce.
     pub(in crate::engine) examples: super::words::example::Examples,
 }

@@ -80,8 +80,15 @@ impl Engine {
 
     /// What stands at `at` without a marker is shown, or told as a tool's result.
     pub(in crate::engine) fn is_quoted(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
-        let quoted = Look::when(self.is_told_result(cx, at)).or(|| self.is_shown_there(cx, at));
-        quoted.or(|| Look::when(self.is_coded(cx, at)))
+        if self.is_told_result(cx, at) {
+            self.around.reach.begins(cx, at, true);
+            return Look::Is(());
+        }
+        let shown = self.is_shown_there(cx, at);
+        if shown == Look::Is(()) {
+            self.around.reach.begins_if_seen(cx, at);
+        }
+        shown.or(|| Look::when(self.is_coded(cx, at)))
     }
 
     /// What stands at `at` without a marker is an example, or a line of a program.
@@ -94,16 +101,10 @@ impl Engine {
             || behind_inline_element(cx.slice(at - line.len(), at))
             || self.behind_quoted(cx, at)
             || behind_broken_marker(cx, at)
-            || self.in_member(cx, at)
             || !object && in_program(cx, begun, at, line, &mut self.around.before.calls)
             || in_block_scalar(cx, at, line)
-            || line.trim_ascii().is_empty() && is_shown_by_line(cx, begun, at)
-            || in_fragment(cx, self.text_begins(), at, line)
-            || self.in_document(cx, at)
-            || self.is_shown(cx, at)
-            || self.behind_message(cx, at, line)
-            || self.is_example(cx, at);
-        if quoted {
+            || self.is_shown(cx, at);
+        if quoted || self.is_shown_from_above(cx, at, line) {
             return Look::Is(());
         }
         let calls = &mut self.around.before.calls;
@@ -111,6 +112,28 @@ impl Engine {
         let called = self.last_call_ends();
         let quoted = script.or(|| self.is_listed(cx, at)).or(|| self.around.before.literal(cx, called, at));
         quoted.or(|| self.in_inline_element(cx, at)).or(|| self.is_told_in_element(cx, at))
+    }
+
+    /// What stands above `at` shows it, which has this `line` before it, or the call right before it.
+    fn is_shown_from_above(&mut self, cx: &Reader<'_>, at: usize, line: &[u8]) -> bool {
+        let begun = self.text_begins();
+        let shown = self.in_member(cx, at)
+            || line.trim_ascii().is_empty() && is_shown_by_line(cx, begun, at)
+            || in_fragment(cx, begun, at, line)
+            || self.in_document(cx, at)
+            || self.behind_message(cx, at, line)
+            || self.is_example(cx, at)
+            || self.goes_on_shown(cx, at);
+        if shown {
+            self.around.reach.sees(at);
+        }
+        shown
+    }
+
+    /// What shows the call before `at` shows what stands there as well.
+    pub(in crate::engine) fn goes_on_shown(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        let called = self.out.calls.last().map_or(0, |call| call.raw.end);
+        self.around.reach.covers(cx, called, at)
     }
 
     /// The line above that of `at`, of which this is `before` it, is a message of another role, or one stands before it in its line:

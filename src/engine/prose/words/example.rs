@@ -1,7 +1,10 @@
 //! What the text itself makes an example: the sentence before it ends in a colon and says so, or it is a part of source code.
 use super::announced::refuses;
 use super::coded::labels_call;
-use super::heading::{announces_example, is_item_of_examples, is_of_report, is_under_examples};
+use super::heading::{
+    announces_example, is_item_of_examples, is_item_sign, is_list_of_examples, is_of_report, is_titled_example,
+    is_turn_of_example, is_under_examples,
+};
 use super::instructed::instructs;
 use super::lexicon::{HEADINGS, SAYS_EXAMPLE, SAYS_EXAMPLE_UNPARTED};
 use super::mentioned::only_mentions;
@@ -156,7 +159,13 @@ impl Examples {
         let line = line_break.map_or(0, |i| i + 1 - from);
         let last = self.last.and_then(|last| last.checked_sub(from));
         let Some(label) = before.trim_end_matches(['*', '_', ' ']).strip_suffix([':', '：']) else {
-            return before.get(line..).is_some_and(announces_example) || is_under_examples(before, line, last);
+            let heading = before.get(line..).unwrap_or_default();
+            // The call may be all of the item.
+            let item = if is_item_sign(heading) { cx.slice(from, at) } else { before };
+            return announces_example(heading)
+                || is_under_examples(before, line, last)
+                || is_item_of_examples(item, line, last) && is_list_of_examples(item)
+                || is_turn_of_example(before);
         };
         // Two of them begin a literal block of reStructuredText.
         let label = label.strip_suffix(':').unwrap_or(label);
@@ -184,7 +193,7 @@ impl Examples {
         if says && announces(cx.part(&whole)) {
             return true;
         }
-        is_item_of_examples(label, line, last)
+        is_item_of_examples(label, line, last) || is_titled_example(label, last) || is_turn_of_example(before)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Headings, and items of lists, that announce examples: by themselves, or by what they stand under.
+use super::announced::{heads_wrong, in_small_letters, words};
 use super::example::{COMMENTS, says_example};
-use super::lexicon::{HEADINGS, HERE_ARE, OF_EXAMPLES, REPORTS};
+use super::lexicon::{HEADINGS, HERE_ARE, OF_EXAMPLES, OWN_CALL, REPORTS};
 use super::mentioned::in_first_person;
-use crate::engine::prose::runaway::is_one_of;
+use crate::engine::prose::runaway::{answers, asks_as_user, is_one_of};
 use crate::engine::reader::{blank, floor};
 
 /// A heading has no longer words before its title.
@@ -22,6 +23,8 @@ const BOLD: usize = 7;
 
 /// The words are a heading of a bug's report.
 pub(in crate::engine) fn is_of_report(words: &str) -> bool {
+    let words = ["The ", "the "].iter().find_map(|the| words.strip_prefix(the)).unwrap_or(words);
+    let words = [" is", " was", " would be"].iter().find_map(|is| words.strip_suffix(is)).unwrap_or(words);
     is_one_of(words, REPORTS)
 }
 
@@ -49,7 +52,7 @@ pub(in crate::engine) fn announces_example(line: &str) -> bool {
         words().all(|word| is_number(word) || is_one_of(word, OF_EXAMPLES) || says(word)) && words().any(says);
     // Of one without signs the title is no paragraph.
     let is_title = || !SENTENCES.iter().any(|end| text.get(label.len()..).is_some_and(|title| title.contains(end)));
-    announced && (marked.is_some() || is_title()) || marked.is_some() && is_of_report(text)
+    announced && (marked.is_some() || is_title()) || marked.is_some() && (is_of_report(text) || heads_wrong(text))
 }
 
 /// What stands between the stars of a `line` that is all bold.
@@ -87,24 +90,67 @@ pub(in crate::engine) fn is_under_examples(text: &str, start: usize, last: Optio
             continue;
         };
         if announces_example(line) {
-            let numbered = line.trim_start_matches(['#', '*', ' ']).starts_with(|c: char| c.is_ascii_digit());
-            return !numbered && (alone || last.is_some_and(|last| last > start));
+            return !is_numbered(line) && (alone || last.is_some_and(|last| last > start));
         }
         lowest = above;
     }
     false
 }
 
+/// The `text` ends in a label, without its colon, that is the title of an example: it stands right under a heading that announces
+/// examples, or, if that speaks of several, right behind the `last` one. Whoever speaks of a call of their own makes it.
+pub(in crate::engine) fn is_titled_example(text: &str, last: Option<usize>) -> bool {
+    let (above, title) = text.rsplit_once('\n').unwrap_or(("", text));
+    let own = || words(&in_small_letters(title)).iter().any(|word| OWN_CALL.contains(word));
+    if title.len() > LONGEST_LABEL || !title.starts_with(|c: char| c.is_uppercase()) || own() {
+        return false;
+    }
+    let heads = |line: &str| level(line).is_some() && announces_example(line) && !is_numbered(line);
+    let above = above.trim_ascii_end();
+    let line = above.rsplit('\n').next().unwrap_or_default();
+    if heads(line) {
+        return true;
+    }
+    if last.is_none() || !line.ends_with(['}', ']', ')', '>', '`']) {
+        return false;
+    }
+    let heading = above.rsplit('\n').find(|line| level(line).is_some());
+    heading.is_some_and(|line| heads(line) && in_small_letters(line).contains("examples"))
+}
+
+/// The heading `line` has a number before its words: it is one of a plan.
+fn is_numbered(line: &str) -> bool {
+    line.trim_start_matches(['#', '*', ' ']).starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// So many lines of a conversation stand between a call and what announces it as an example.
+const MOST_TURNS: usize = 4;
+
+/// The `text` ends in a line of a conversation, and that stands right under what announces it as an example.
+pub(in crate::engine) fn is_turn_of_example(text: &str) -> bool {
+    let spoken = |line: &&str| asks_as_user(line) || answers(line);
+    let lines = || text.rsplit('\n').filter(|line| !line.trim_ascii().is_empty());
+    let turns = lines().take(MOST_TURNS).take_while(spoken).count();
+    turns > 0 && lines().nth(turns).is_some_and(announces_example)
+}
+
+/// Nothing but the sign of an item of a list stands in `line`.
+pub(in crate::engine) fn is_item_sign(line: &str) -> bool {
+    let sign = line.trim_matches(blank);
+    !sign.contains(' ') && item(sign).is_some()
+}
+
 /// The number of the item that the `line` is in a list, and 0 if that has none.
 fn item(line: &str) -> Option<usize> {
     let line = line.trim_matches(blank);
-    if ["- ", "* ", "• "].iter().any(|sign| line.starts_with(sign)) {
+    let apart = |rest: &str| rest.is_empty() || rest.starts_with(' ');
+    if ["-", "*", "•"].iter().any(|sign| line.strip_prefix(sign).is_some_and(apart)) {
         return Some(0);
     }
     // Whatever stands behind the first sign that no number has, the line may be long.
     let digits = line.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'+').count();
     let (number, rest) = line.split_at_checked(digits)?;
-    if rest.strip_prefix(['.', ')'])?.starts_with(' ') { number.parse::<u16>().ok().map(usize::from) } else { None }
+    if apart(rest.strip_prefix(['.', ')'])?) { number.parse::<u16>().ok().map(usize::from) } else { None }
 }
 
 /// The line that begins at `start` and ends the `text` is an item of a list of examples: the first one below what announces them, or the
@@ -122,6 +168,19 @@ pub(in crate::engine) fn is_item_of_examples(text: &str, start: usize, last: Opt
     while let Some((above, line)) = rest.rsplit_once('\n') {
         if item(line).is_some_and(|before| number == 0 && before == 0 || before + 1 == number) {
             return last > above.len();
+        }
+        rest = above;
+    }
+    false
+}
+
+/// The list that the `text` ends in is headed by what announces examples.
+pub(in crate::engine) fn is_list_of_examples(text: &str) -> bool {
+    let mut rest = text;
+    while let Some((above, line)) = rest.rsplit_once('\n') {
+        let headed = || above.trim_ascii_end().rsplit('\n').next().is_some_and(announces_list);
+        if item(line).is_some_and(|number| number <= 1) && headed() {
+            return true;
         }
         rest = above;
     }
