@@ -9,6 +9,7 @@ use super::settle;
 use crate::json::{ScanResult, Scanner};
 use crate::schema::{Resolution, ToolSet};
 use serde_json::{Map, Value};
+use std::cell::OnceCell;
 
 /// The arguments that a piece of a call carries.
 #[derive(Debug, Clone, Copy)]
@@ -144,6 +145,8 @@ pub(super) struct Slot {
     pub(super) sent: usize,
     /// The provider sent other arguments after some of these had been sent on.
     pub(super) rewritten: bool,
+    /// The arguments as an object, where another call was compared with this one.
+    object: OnceCell<Option<Map<String, Value>>>,
 }
 
 impl Slot {
@@ -171,6 +174,7 @@ impl Slot {
             started: None,
             sent: 0,
             rewritten: false,
+            object: OnceCell::new(),
         }
     }
 
@@ -185,6 +189,13 @@ impl Slot {
             "" | "null" if !self.custom => "{}",
             text => text,
         }
+    }
+
+    /// The arguments are those of the `other` call: a server that sends them once more may write them anew.
+    fn says_as(&self, other: &Self) -> bool {
+        let object = |slot: &Self| slot.object.get_or_init(|| serde_json::from_str(slot.said()).ok()).is_some();
+        let plain = !self.custom && !other.custom;
+        self.said() == other.said() || plain && object(self) && object(other) && self.object == other.object
     }
 
     /// The arguments so far are one whole JSON value.
@@ -256,6 +267,7 @@ impl Slot {
             }
         }
         self.text.push_str(piece);
+        self.object.take();
         self.scan = self.scanner.scan(self.text.as_bytes(), false);
         if self.pieces > 1
             && matches!(self.scan, ScanResult::Error { .. })
@@ -274,6 +286,7 @@ impl Slot {
         }
         self.text.clear();
         self.text.push_str(text);
+        self.object.take();
         self.scanner.restart(0);
         self.scan = self.scanner.scan(self.text.as_bytes(), false);
     }
@@ -433,8 +446,7 @@ impl Calls {
     /// The first call that the one at `at` says once more: of its id and name, with its arguments.
     pub(super) fn repeated(&self, at: usize, names: Names<'_>) -> Option<usize> {
         let slot = self.slots.get(at).filter(|slot| !slot.id.is_empty())?;
-        let same =
-            |other: &Slot| other.has_id(&slot.id) && other.said() == slot.said() && names.same(&other.name, &slot.name);
+        let same = |other: &Slot| other.has_id(&slot.id) && names.same(&other.name, &slot.name) && other.says_as(slot);
         self.slots.iter().take(at).position(same)
     }
 
