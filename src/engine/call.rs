@@ -5,7 +5,7 @@ use super::head::{self, Head};
 use super::origin::Origin;
 use super::output::{Call, Output};
 use super::prose::shown::quoted::stands_in_string;
-use super::prose::words::sentence;
+use super::prose::words::{described, sentence};
 use super::reader::floor;
 use super::tail::{Tail, string_goes_on};
 use super::trace::Reason;
@@ -252,6 +252,14 @@ impl Engine {
             Look::Is(()) => call.writer.refuse(),
             Look::No => {}
         }
+        if self.describes_tool(cx, &call) {
+            // What has begun to leave stays a call, and does not run.
+            call.writer.refuse();
+            if let Some(fence) = self.fence.filter(|_| self.holds(Doubt::Fence)) {
+                call.writer.flush(cx, &mut self.out);
+                return self.fence_is_code(cx, fence, at);
+            }
+        }
         match self.is_spoken_of(cx, &call, at) {
             Look::More => return self.resume(cx, call),
             Look::Is(end) => {
@@ -356,6 +364,22 @@ impl Engine {
             Doubt::Reasoning | Doubt::Fence | Doubt::InlineCode | Doubt::Names => Look::No,
         };
         speaks.map(|()| at)
+    }
+
+    /// The call has no marker that vouches for it, and only describes its tool. One that a doubt is about is looked at with what stands
+    /// behind it, and of several in a fence only the first tells what that shows.
+    fn describes_tool(&self, cx: &Reader<'_>, call: &CallState) -> bool {
+        let alone = match (&self.hold, self.fence) {
+            (None, _) => true,
+            (Some(_), Some(fence)) => self.holds(Doubt::Fence) && self.out.calls.len() == fence.calls + 1,
+            (Some(_), None) => false,
+        };
+        let pending = call.writer.pending.as_ref().filter(|pending| alone && pending.status.readable());
+        // A label is a word as well.
+        let labelled = || call.origin.template(cx).is_some_and(|template| template.labelled);
+        let marked = !call.writer.is_unmarked() && !labelled();
+        let Some(pending) = pending.filter(|_| !marked && call.writer.is_one()) else { return false };
+        described::describes(cx, cx.called(&self.out, pending.index), &pending.arguments)
     }
 
     /// In its section stands right behind the call, which ends at `at` and has no arguments, an object that begins with a parameter
