@@ -2,12 +2,15 @@
 //! shows it.
 use super::program::{is_call_line, is_statement};
 use crate::char_class;
-use crate::engine::Reader;
 use crate::engine::prose::words::coded::{has_level, is_logged, is_said};
 use crate::engine::reader::{blank, floor};
+use crate::engine::{Look, Reader};
 
 /// A longer line says nothing.
 const LONGEST: usize = 512;
+
+/// No character is longer: one may be cut in two at the end of what is looked at.
+const CHARACTER: usize = 4;
 
 /// The first line of a session is no longer.
 const FIRST: usize = 128;
@@ -18,8 +21,16 @@ const LONGEST_PROMPT: usize = 64;
 /// Commands that are given a text, and take it from a string.
 const COMMANDS: [&str; 3] = ["echo", "printf", "jq"];
 
-/// The line above the one of `at`, which has nothing but blanks before it, behind `begun`: a log or a terminal wrote it, it gives a
-/// command a string that is open at its end, or it is a template's.
+/// The line above the one of `at`, which has nothing but blanks before it, behind `begun`.
+fn line_above<'t>(cx: &Reader<'t>, begun: usize, at: usize) -> Option<&'t str> {
+    let from = floor(cx.text, at.saturating_sub(LONGEST)).max(begun);
+    let above = cx.slice(from, at).trim_end_matches([' ', '\t']).strip_suffix('\n')?;
+    let line = above.rsplit_once('\n').map(|(_, line)| line).or((from == begun).then_some(above));
+    line.map(|line| line.trim_matches(blank))
+}
+
+/// The line above that of `at`: a log or a terminal introduces what stands there, it gives a command a string that is open at its end, or
+/// it is a template's.
 pub(in crate::engine) fn is_shown_by_line(cx: &Reader<'_>, begun: usize, at: usize) -> bool {
     let Some(line) = line_above(cx, begun, at) else { return false };
     // Mostly it is a sentence, or none.
@@ -29,21 +40,29 @@ pub(in crate::engine) fn is_shown_by_line(cx: &Reader<'_>, begun: usize, at: usi
         b'}' if is_placeholder(line) => return true,
         _ => {}
     }
-    behind_prompt(line).is_some_and(|command| in_session(cx, at, line, command)) || is_log(line)
+    behind_prompt(line).is_some_and(|command| in_session(cx, at, line, command))
+        || line.ends_with([':', '：']) && is_log(line)
+}
+
+/// The line above that of `at` is one of a log, and so is another behind what stands there. One alone is quoted by somebody who says what
+/// they do next.
+pub(in crate::engine) fn is_in_log(cx: &Reader<'_>, begun: usize, at: usize) -> Look<()> {
+    if !line_above(cx, begun, at).is_some_and(is_log) {
+        return Look::No;
+    }
+    let near = cx.ahead(at, LONGEST);
+    let all = cx.eof && at + near.len() == cx.text.len();
+    let mut lines = near.split_inclusive('\n').skip(1).filter(|line| all || line.ends_with('\n'));
+    match lines.any(|line| is_log(line.trim_matches(blank))) {
+        true => Look::Is(()),
+        false => cx.ran_out(cx.text.len() - at, LONGEST + CHARACTER),
+    }
 }
 
 /// As [`is_shown_by_line`], for a fence: the line of a log has to announce it.
 pub(in crate::engine) fn is_fence_shown_by_line(cx: &Reader<'_>, begun: usize, at: usize) -> bool {
     let announced = || line_above(cx, begun, at).is_some_and(|line| line.ends_with(':') || !is_log(line));
     is_shown_by_line(cx, begun, at) && announced()
-}
-
-/// The line above that of `at`, which has nothing but blanks before it, behind `begun`.
-fn line_above<'t>(cx: &Reader<'t>, begun: usize, at: usize) -> Option<&'t str> {
-    let from = floor(cx.text, at.saturating_sub(LONGEST)).max(begun);
-    let above = cx.slice(from, at).trim_end_matches([' ', '\t']).strip_suffix('\n')?;
-    let line = above.rsplit_once('\n').map(|(_, line)| line).or((from == begun).then_some(above));
-    line.map(|line| line.trim_matches(blank))
 }
 
 /// A terminal shows the `line` above that of `at`, a `command` behind a prompt: a session begins the text. Below other words the line is

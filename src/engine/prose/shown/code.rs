@@ -223,8 +223,12 @@ impl Engine {
             () if cx.policy.fences == Fences::Ignore => Look::Is(Reason::FencePolicy),
             () if self.runs_away(cx, at) => Look::Is(Reason::Runaway),
             () if self.hold.is_some() || self.given.mode == Mode::Reasoning => Look::Is(Reason::FenceOfCode),
-            () if self.is_shown(cx, at) || self.is_fence_shown_from_above(cx, at) => Look::Is(Reason::Quoted),
-            () => self.is_listed(cx, at).or(|| self.around.shown_in.result.holds(cx, at)).map(|()| Reason::Quoted),
+            () if self.is_shown(cx, at) && !self.is_element_announced(cx, at) => Look::Is(Reason::Quoted),
+            () if self.is_fence_shown_from_above(cx, at) => Look::Is(Reason::Quoted),
+            () => {
+                let told = self.is_listed(cx, at).or(|| self.around.shown_in.result.holds(cx, at));
+                told.or(|| self.in_announced_element(cx, at)).map(|()| Reason::Quoted)
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use super::program::defines;
 use crate::char_class::IDENTIFIER;
 use crate::engine::prose::words::example::has_blank_line;
-use crate::engine::prose::words::mentioned::in_first_person;
+use crate::engine::prose::words::mentioned::{announces_step, in_first_person};
 use crate::engine::reader::{floor, invisible};
 use crate::engine::{Look, Reader};
 use aho_corasick::{AhoCorasick, Match, packed};
@@ -109,7 +109,7 @@ static SEARCHER: Lazy<Option<packed::Searcher>> = Lazy::new(|| packed::Searcher:
 /// The same, where the processor is too plain.
 static FINDER: Lazy<Option<AhoCorasick>> = Lazy::new(|| AhoCorasick::new(BEGINS).ok());
 
-/// So much of a here document that is cut off is looked at.
+/// So much of a here document or a string that is cut off is looked at.
 const MOST_CUT_OFF: usize = 4096;
 
 /// So far behind what a listing may show its end is looked for: a stream waits for that.
@@ -187,15 +187,29 @@ impl Listings {
         self.open = None;
     }
 
-    /// A call with markers at `at` stands in a listing.
-    pub(in crate::engine) fn show_marked(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+    /// Whoever writes says right above `at` what they do next, or a call that `called` so ends right before it: what is open is spoken of, as
+    /// by somebody who repairs it. A line of a patch is no such sentence.
+    fn is_announced(&self, cx: &Reader<'_>, called: usize, at: usize) -> bool {
+        if matches!(self.open, None | Some(Listing::Patch(_))) || self.begun > at {
+            return false;
+        }
+        let from = floor(cx.text, at.saturating_sub(LINE)).max(self.begun);
+        self.begun < called && called <= at && cx.slice(called, at).trim_ascii().is_empty()
+            || announces_step(cx.slice(from, at))
+    }
+
+    /// A call with markers at `at` stands in a listing. The last call ended where that is `called`.
+    pub(in crate::engine) fn show_marked(&mut self, cx: &Reader<'_>, called: usize, at: usize) -> Look<()> {
         self.look_through(cx, at);
         // Where no command stands, no end of it is waited for.
         while matches!(&self.open, Some(Listing::Here(word)) if !is_command(cx, word.end)) {
             self.is_none();
             self.look_through(cx, at);
         }
-        let shows = self.show(cx, at);
+        let shows = self.show_as(cx, called, at, true);
+        if self.is_announced(cx, called, at) {
+            return Look::No;
+        }
         match &self.open {
             Some(Listing::Here(word)) if !is_command(cx, word.end) => Look::No,
             // No line of a text that documents something begins further out.
@@ -213,7 +227,9 @@ impl Listings {
                     Some(end) if closes == Look::Is(()) => {
                         cx.behind_space(end, end).then(|next| Look::when(next < cx.text.len()))
                     }
-                    _ => closes,
+                    // Markers count where nothing does.
+                    None => closes.then(|()| Look::No),
+                    Some(_) => closes,
                 }
             }
             Some(Listing::Quotes { .. } | Listing::Until { .. }) | None => Look::No,
@@ -221,9 +237,14 @@ impl Listings {
         }
     }
 
-    /// What stands at `at` stands in a listing. A here document is one if a line ends it, or the text is cut off in it: else the two
-    /// signs were an operator, or somebody spoke of it.
-    pub(in crate::engine) fn show(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+    /// What stands at `at` stands in a listing, behind the call that ended where that is `called`. A here document is one if a line ends it,
+    /// or the text is cut off in it: else the two signs were an operator, or somebody spoke of it. So are quotes that nothing closes.
+    pub(in crate::engine) fn show(&mut self, cx: &Reader<'_>, called: usize, at: usize) -> Look<()> {
+        self.show_as(cx, called, at, false)
+    }
+
+    /// So it does. What is `marked` asks of a string itself.
+    fn show_as(&mut self, cx: &Reader<'_>, called: usize, at: usize, marked: bool) -> Look<()> {
         loop {
             self.look_through(cx, at);
             match &self.open {
@@ -231,8 +252,9 @@ impl Listings {
                 Some(Listing::Patch(_)) => {
                     return Look::when(cx.bytes().get(at.wrapping_sub(1)).is_some_and(|byte| *byte != b'\n'));
                 }
-                Some(Listing::Quotes { shows, .. }) => return Look::when(*shows),
-                None => return Look::No,
+                Some(Listing::Quotes { shows: false, .. }) | None => return Look::No,
+                Some(Listing::Quotes { .. }) if marked => return Look::No,
+                Some(_) if self.is_announced(cx, called, at) => return Look::No,
                 // Whoever repairs a template says what they do next.
                 Some(Listing::Block(_))
                     if cx.before(at, LINE).trim_end().rsplit('\n').next().is_some_and(in_first_person) =>
@@ -243,7 +265,7 @@ impl Listings {
             }
             let far = if matches!(self.open, Some(Listing::Edit | Listing::Block(_))) { NEAR } else { FAR };
             match self.closes(cx, at, far) {
-                Look::No if self.ends.is_none() => self.is_none(),
+                Look::No if self.ends.is_none_or(|end| self.is_of_call(cx, at, end)) => self.is_none(),
                 look => return look,
             }
         }
@@ -252,7 +274,8 @@ impl Listings {
     /// What is open is closed so `near` behind `at`, or begins so that it shows what stands there wherever it is.
     fn closes(&mut self, cx: &Reader<'_>, at: usize, near: usize) -> Look<()> {
         let Some(listing) = &self.open else { return Look::No };
-        let ends = |end: usize| Look::when(end > at && end <= at + near && !listing.is_spoken_of(cx, at, end));
+        let closes = |end: usize| !listing.is_spoken_of(cx, at, end) && !listing.is_of_call(cx, at, end);
+        let ends = |end: usize| Look::when(end > at && end <= at + near && closes(end));
         if let Some(end) = self.ends {
             return ends(end);
         }
@@ -269,10 +292,15 @@ impl Listings {
         if cx.text.len() > at + near + 4 {
             Look::when(listing.is_sure(cx, at))
         } else if cx.eof {
-            Look::when(is_cut_off(cx, listing, at))
+            Look::when(is_cut_off(cx, listing, self.begun, at))
         } else {
             Look::More
         }
+    }
+
+    /// What closes the open one at `end` stands in the call at `at`.
+    fn is_of_call(&self, cx: &Reader<'_>, at: usize, end: usize) -> bool {
+        end <= at + FAR && self.open.as_ref().is_some_and(|listing| listing.is_of_call(cx, at, end))
     }
 
     /// What is open is none. Another may have begun behind what says so.
@@ -330,7 +358,25 @@ impl Listing {
                 let below = at + before.len() + self.closer() < end;
                 below && !before.trim_ascii().is_empty() && before.ends_with([' ', '\t'])
             }
+            // Quotes in code are no string's.
+            Self::Quotes { .. } => before.ends_with('`'),
             _ => false,
+        }
+    }
+
+    /// What ends it at `end` stands in the call at `at`, which adds what is missing: another begins in that, or a value that has it.
+    fn is_of_call(&self, cx: &Reader<'_>, at: usize, end: usize) -> bool {
+        let closer = end.saturating_sub(self.closer());
+        let inside = cx.slice(at.min(closer), closer);
+        match self {
+            Self::Quotes { .. } => in_value(inside) || is_value(cx.line_before(closer, LINE)),
+            Self::Edit => inside.contains(CONFLICT) || inside.contains(SEARCH),
+            Self::Here(word) | Self::Php(word) => {
+                let word = cx.part(word);
+                let quoted = |c: char| matches!(c, '-' | '~' | '<' | ' ' | '\'' | '"' | '\\');
+                inside.split("<<").skip(1).any(|behind| behind.trim_start_matches(quoted).starts_with(word))
+            }
+            Self::Until { .. } | Self::Block(_) | Self::Patch(_) => false,
         }
     }
 
@@ -375,6 +421,13 @@ impl Listing {
             }
         }
     }
+}
+
+/// The last tag in `text` opens an element: what stands behind it is a value.
+fn in_value(text: &str) -> bool {
+    let Some((_, tag)) = text.rsplit_once('<') else { return false };
+    let tag = tag.split('>').next().filter(|inner| inner.len() < tag.len()).unwrap_or_default();
+    tag.starts_with(|c: char| c.is_ascii_alphabetic()) && !tag.ends_with(['/', '|'])
 }
 
 /// How many blanks the text begins with.
@@ -526,11 +579,15 @@ fn is_command(cx: &Reader<'_>, at: usize) -> bool {
     rest.is_empty() || rest.starts_with(BEHIND_WORD)
 }
 
-/// The text is over in the here document `listing`, which nothing ends, and in which `at` stands: its line is a command, and no
-/// other paragraph begins.
-fn is_cut_off(cx: &Reader<'_>, listing: &Listing, at: usize) -> bool {
-    let (Listing::Here(word) | Listing::Php(word)) = listing else { return false };
-    at - word.end <= MOST_CUT_OFF && listing.is_sure(cx, at) && !has_blank_line(cx.slice(word.end, at))
+/// The text is over in the here document or the string `listing`, which begins at `begun` and nothing ends, and in which `at` stands: its line
+/// is a command, and no other paragraph begins.
+fn is_cut_off(cx: &Reader<'_>, listing: &Listing, begun: usize, at: usize) -> bool {
+    let is = match listing {
+        Listing::Here(_) | Listing::Php(_) => listing.is_sure(cx, at),
+        Listing::Quotes { .. } => true,
+        _ => false,
+    };
+    is && at - begun <= MOST_CUT_OFF && !has_blank_line(cx.slice(begun, at))
 }
 
 /// The string that the quotes at `at` begin documents a function or a class, whose head ends in the line above, or a module: it begins
@@ -567,6 +624,10 @@ fn is_value(before: &str) -> bool {
 /// Three quotes stand between what is `before` them and the rest of their `line`, which may be the `whole` of it: a string begins
 /// with them, and whether it shows anything.
 fn begins_string(before: &str, line: &str, whole: bool) -> Option<bool> {
+    // Inline code that has them speaks of them.
+    if line.contains('`') && memchr::memchr_iter(b'`', before.as_bytes()).count() % 2 == 1 {
+        return None;
+    }
     let before = before.trim_end_matches(PREFIXES);
     let before = before.trim_ascii_end();
     if before.is_empty() {

@@ -1,6 +1,6 @@
 //! Examples that are quoted: what stands in a block quote, in a table's cell or in HTML's code and comments within a line is no
 //! call, and without markers nothing is in an element that shows an example, a file, a value or what a tool gave back.
-use super::above::is_shown_by_line;
+use super::above::{is_in_log, is_shown_by_line};
 use super::before::{LINE_BEFORE, NEAR_MARKER};
 use super::block_quote::is_quote;
 use super::echoed::Echoed;
@@ -12,6 +12,7 @@ use crate::engine::body::OWN_ROLES;
 use crate::engine::look::seen;
 use crate::engine::prose::runaway::{role_in, says_other_role};
 use crate::engine::prose::words::example::has_blank_line;
+use crate::engine::prose::words::mentioned::announces_step;
 use crate::engine::reader::floor;
 use crate::engine::{Engine, Fences, Look, Reader};
 use crate::json::{Part, Quoting, closes_at};
@@ -97,13 +98,14 @@ impl Engine {
         // An object is no line of one.
         let begun = self.text_begins();
         let object = cx.bytes().get(at) == Some(&b'{');
+        let blank_before = line.trim_ascii().is_empty();
         let quoted = is_quote(cx.slice(at - line.len(), at))
             || behind_inline_element(cx.slice(at - line.len(), at))
             || self.behind_quoted(cx, at)
             || behind_broken_marker(cx, at)
             || !object && in_program(cx, begun, at, line, &mut self.around.before.calls)
             || in_block_scalar(cx, at, line)
-            || self.is_shown(cx, at);
+            || self.is_shown(cx, at) && !self.is_element_announced(cx, at);
         if quoted || self.is_shown_from_above(cx, at, line) {
             return Look::Is(());
         }
@@ -111,7 +113,30 @@ impl Engine {
         let script = if object { Look::No } else { in_script(cx, begun, at, line, calls) };
         let called = self.last_call_ends();
         let quoted = script.or(|| self.is_listed(cx, at)).or(|| self.around.before.literal(cx, called, at));
-        quoted.or(|| self.in_inline_element(cx, at)).or(|| self.is_told_in_element(cx, at))
+        let quoted = quoted.or(|| self.in_inline_element(cx, at)).or(|| self.is_told_in_element(cx, at));
+        found!(quoted.or(|| self.in_announced_element(cx, at)));
+        let log = if blank_before { is_in_log(cx, begun, at) } else { Look::No };
+        if log == Look::Is(()) {
+            self.around.reach.sees(at);
+        }
+        log
+    }
+
+    /// Whoever writes says right above `at` what they do next: the element that is open may only be spoken of.
+    pub(in crate::engine) fn is_element_announced(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let open = self.around.shown_in.open.filter(|(_, behind)| *behind <= at);
+        open.is_some_and(|(_, behind)| {
+            announces_step(cx.slice(floor(cx.text, at.saturating_sub(LINE_BEFORE)).max(behind), at))
+        })
+    }
+
+    /// So it is, and the element is closed behind `at` all the same.
+    pub(in crate::engine) fn in_announced_element(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+        if !(self.is_shown(cx, at) && self.is_element_announced(cx, at)) {
+            return Look::No;
+        }
+        let ShownIn { open, code, .. } = &mut self.around.shown_in;
+        open.map_or(Look::No, |(element, behind)| code.holds_in(cx, element.name, behind, at))
     }
 
     /// What stands above `at` shows it, which has this `line` before it, or the call right before it.
@@ -237,14 +262,14 @@ impl Engine {
 
     /// A program or a patch shows what stands at `at`.
     pub(in crate::engine) fn is_listed(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
-        if let Some(last) = self.out.calls.last() {
-            self.around.listings.skip(last.raw.end);
-        }
-        self.around.listings.show(cx, at)
+        let called = self.out.calls.last().map_or(0, |last| last.raw.end);
+        self.around.listings.skip(called);
+        self.around.listings.show(cx, called, at)
     }
 
     /// As [`Self::is_listed`], for a call with markers, which a string of several lines does not show.
     fn is_marked_listed(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+        let mut called = 0;
         if let Some(last) = self.out.calls.last() {
             // Mostly nothing but markers stands between two calls: in those no listing begins, though one may end there.
             let near = self.given.text_from < last.raw.end && self.fresh_at(cx, at);
@@ -252,9 +277,10 @@ impl Engine {
                 self.around.listings.skip(at);
                 return Look::No;
             }
-            self.around.listings.skip(last.raw.end);
+            called = last.raw.end;
+            self.around.listings.skip(called);
         }
-        self.around.listings.show_marked(cx, at)
+        self.around.listings.show_marked(cx, called, at)
     }
 
     /// The reasoning is over at `at`, and whatever was shown in it.

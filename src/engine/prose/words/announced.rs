@@ -32,6 +32,18 @@ pub(in crate::engine) fn refuses(sentence: &str) -> bool {
         || sentence.len() <= LONGEST && asks(&in_small_letters(sentence))
 }
 
+/// The sentence ends in a question mark, and asks whether the call behind it is made. What might be is only wondered about.
+pub(in crate::engine) fn asks_for_answer(sentence: &str) -> bool {
+    let sentence = sentence.trim_end_matches(['*', '_', ' ']);
+    // Mostly it is none.
+    if !sentence.ends_with(['?', '？']) || sentence.len() > LONGEST {
+        return false;
+    }
+    let sentence = in_small_letters(sentence);
+    let clause = words(last_clause(&sentence, PARTS_IN_SENTENCE));
+    !matches!(clause.as_slice(), [_, "i" | "we", "be" | "have", ..]) && asks(&sentence)
+}
+
 /// The last bytes of the sentence, no more than `limit`.
 fn tail(sentence: &str, limit: usize) -> &str {
     sentence.get(floor(sentence, sentence.len().saturating_sub(limit))..).unwrap_or_default()

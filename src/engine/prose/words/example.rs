@@ -1,5 +1,5 @@
 //! What the text itself makes an example: the sentence before it ends in a colon and says so, or it is a part of source code.
-use super::announced::refuses;
+use super::announced::{asks_for_answer, refuses};
 use super::coded::labels_call;
 use super::heading::{
     announces_example, is_item_of_examples, is_item_sign, is_list_of_examples, is_of_report, is_titled_example,
@@ -160,9 +160,12 @@ impl Examples {
         let last = self.last.and_then(|last| last.checked_sub(from));
         let Some(label) = before.trim_end_matches(['*', '_', ' ']).strip_suffix([':', '：']) else {
             let heading = before.get(line..).unwrap_or_default();
+            let sentence = last_sentence(heading).and_then(|begins| heading.get(begins..)).unwrap_or(heading);
+            self.refused = asks_for_answer(sentence);
             // The call may be all of the item.
             let item = if is_item_sign(heading) { cx.slice(from, at) } else { before };
-            return announces_example(heading)
+            return self.refused
+                || announces_example(heading)
                 || is_under_examples(before, line, last)
                 || is_item_of_examples(item, line, last) && is_list_of_examples(item)
                 || is_turn_of_example(before);

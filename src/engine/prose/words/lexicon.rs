@@ -537,6 +537,30 @@ pub(super) const LOOKS: Words = &["look", "peek", "glance"];
 pub(super) const LOOKS_AT: Words = &["at", "into", "over", "through", "for", "in"];
 
 /// What stands before an example that is known.
+/// What writes a new one, and what such a file is called.
+pub(super) const WRITES: Words = &["write", "create", "add", "make", "generate", "build", "save", "put", "set"];
+pub(super) const WRITTEN: Words = &[
+    "file",
+    "files",
+    "script",
+    "scripts",
+    "config",
+    "configuration",
+    "module",
+    "page",
+    "program",
+    "project",
+    "class",
+    "test",
+    "tests",
+    "component",
+    "database",
+    "dataset",
+    "directory",
+    "folder",
+    "notebook",
+    "document",
+];
 pub(super) const KNOWN: Words =
     &["the", "this", "that", "your", "its", "my", "our", "their", "these", "those", "all", "both", "each"];
 

@@ -3,12 +3,27 @@ use super::announced::{in_small_letters, words};
 use super::clause::last_clause;
 use super::lexicon::{
     ACTS_ON_FILE, BESIDE_FIRST_PERSON, FIRST_PERSON, KNOWN, LOOKS, LOOKS_AT, OF_EXAMPLE, PARTS_ROUND_MENTION,
-    SHOWN_HERE,
+    SHOWN_HERE, WRITES, WRITTEN,
 };
+use crate::engine::prose::words::example::has_blank_line;
+use crate::engine::reader::blank;
 
 /// The `line` has a word of the first person.
 pub(in crate::engine) fn in_first_person(line: &str) -> bool {
     words(&in_small_letters(line)).iter().any(|word| FIRST_PERSON.contains(word))
+}
+
+/// The `text`, which begins where something is opened, ends in a sentence that says what whoever writes does next, in a line of its own, and
+/// a paragraph stands between: what was opened is only spoken of.
+pub(in crate::engine) fn announces_step(text: &str) -> bool {
+    let Some((above, line)) = text.trim_end().rsplit_once('\n') else { return false };
+    let line = line.trim_matches(blank);
+    let Some(said) = line.strip_suffix([':', '：', '.', '!', '…']) else { return false };
+    // Mostly it has no other.
+    let begins = [". ", "! ", "? "].iter().filter_map(|end| said.rfind(end).map(|at| at + end.len())).max();
+    let sentence = in_small_letters(said.get(begins.unwrap_or_default()..).unwrap_or_default());
+    let first = words(&sentence).into_iter().find(|word| !BESIDE_FIRST_PERSON.contains(word));
+    first.is_some_and(|word| FIRST_PERSON.contains(&word)) && has_blank_line(&[above, "\n"].concat())
 }
 
 /// As all of these, in another language, with the words that stand beside the first person and it itself in one list.
@@ -155,6 +170,11 @@ pub(in crate::engine) fn only_mentions(sentence: &str, start: usize, end: usize)
     }
     let all = words(&before);
     let shown = || all.iter().chain(&behind).any(|word| SHOWN_HERE.contains(word));
+    // A file is written for somebody.
+    let shown_here = || all.iter().chain(&behind).any(|word| SHOWN_HERE.contains(word) && *word != "you");
+    if writes_file(&words(clause), &behind) && !shown_here() {
+        return true;
+    }
     if behind.first().is_some_and(|of| OF_EXAMPLE.contains(of)) || shown() {
         return false;
     }
@@ -177,6 +197,21 @@ fn done(words: &[&str], any: bool) -> bool {
         _ => false,
     }
 }
+
+/// Whoever writes says, in the words before the one for an example and those `behind` it, that they write a file which is one.
+fn writes_file(before: &[&str], behind: &[&str]) -> bool {
+    let begins = before.iter().position(|word| !FIRST_PERSON.contains(word) && !is_beside(word));
+    let (step, act) = before.split_at_checked(begins.unwrap_or(before.len())).unwrap_or_default();
+    let own = step.iter().any(|word| FIRST_PERSON.contains(word));
+    let written = matches!(act, [act, "a" | "an" | "another" | "some"] if WRITES.contains(act))
+        || matches!(act, [act, "a" | "an" | "another", _] if WRITES.contains(act));
+    // "An example Python script" has a word more.
+    let called = behind.iter().take(LONGEST_KIND).take_while(|word| !OF_EXAMPLE.contains(word) && **word != "tool");
+    own && written && called.into_iter().any(|word| WRITTEN.contains(word))
+}
+
+/// What kind of file it is, with the word for a file, has no more words.
+const LONGEST_KIND: usize = 3;
 
 /// The word says nothing of what is done: when it is, or how.
 fn is_beside(word: &str) -> bool {
