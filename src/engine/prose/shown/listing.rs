@@ -1,5 +1,6 @@
 //! What a program or a patch shows: text without markers is no call in a here document of a shell or of PHP, in a string between
 //! three quotes, or in a line of a patch. With markers it is none in a here document or a patch either, as in a fence of code.
+use super::here_document::{here, php_document};
 use super::program::defines;
 use crate::char_class::IDENTIFIER;
 use crate::engine::prose::words::example::has_blank_line;
@@ -96,9 +97,6 @@ const DIRECTIVES: [&str; 4] = ["SYSTEM", "TEMPLATE", "MESSAGE", "LICENSE"];
 /// What gives a string to its caller.
 const RETURNS: [&str; 2] = ["return", "yield"];
 
-/// What stands before a here document of PHP, at the end of what is before it in its line.
-const BEFORE_DOCUMENT: [&str; 9] = ["=", "(", "[", ",", ".", "return", "yield", "echo", "print"];
-
 /// What stands behind the word of a here document where its line is a command, and no sentence.
 const BEHIND_WORD: [char; 7] = ['>', '|', ';', '&', '\\', '#', '2'];
 
@@ -187,8 +185,8 @@ impl Listings {
         self.open = None;
     }
 
-    /// Whoever writes says right above `at` what they do next, or a call that `called` so ends right before it: what is open is spoken of, as
-    /// by somebody who repairs it. A line of a patch is no such sentence.
+    /// Whoever writes says right above `at` what they do next, or a call that was made so ends right before it, where that is `called`: what
+    /// is open is spoken of, as by somebody who repairs it. A line of a patch is no such sentence.
     fn is_announced(&self, cx: &Reader<'_>, called: usize, at: usize) -> bool {
         if matches!(self.open, None | Some(Listing::Patch(_))) || self.begun > at {
             return false;
@@ -237,8 +235,8 @@ impl Listings {
         }
     }
 
-    /// What stands at `at` stands in a listing, behind the call that ended where that is `called`. A here document is one if a line ends it,
-    /// or the text is cut off in it: else the two signs were an operator, or somebody spoke of it. So are quotes that nothing closes.
+    /// What stands at `at` stands in a listing, behind the call that ended where that is `called`. A here document is one if a line ends
+    /// it, or the text is cut off in it: else the two signs were an operator, or somebody spoke of it. So are quotes that nothing closes.
     pub(in crate::engine) fn show(&mut self, cx: &Reader<'_>, called: usize, at: usize) -> Look<()> {
         self.show_as(cx, called, at, false)
     }
@@ -524,54 +522,6 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize,
     }
 }
 
-/// The word that ends a here document, where `<<` stands between what is `before` it and the rest of its `line`.
-fn here(before: &str, line: &str) -> Option<Range<usize>> {
-    // No shift (`1 << n`), no here string (`<<<`), no inline code, and no brackets (`<<TOOL CALL>>`).
-    if before.trim_ascii().is_empty() || before.ends_with('<') || line.contains('`') {
-        return None;
-    }
-    let behind = line.trim_start_matches(['-', '~']);
-    let quoted = behind.trim_ascii_start();
-    let quote = quoted.chars().next().filter(|quote| matches!(quote, '\'' | '"'));
-    let word = quoted.trim_start_matches(['\'', '"', '\\']);
-    let length = word.bytes().take_while(|byte| IDENTIFIER.has_ascii(*byte)).count();
-    let (name, rest) = word.split_at_checked(length)?;
-    let rest = match quote {
-        Some(quote) => rest.strip_prefix(quote)?,
-        None => rest,
-    };
-    let apart = quoted.len() < behind.len();
-    let loud = name.bytes().all(|byte| !byte.is_ascii_lowercase()) && name.len() > 1;
-    let plain = !apart && before.ends_with([' ', '\t']);
-    let ends = rest.is_empty() || rest.starts_with([' ', '\t', '\r', '>', '|', ';', '&', ')']);
-    let other = rest.trim_ascii_end().ends_with('>') || rest.starts_with(">>") || rest.contains("<<");
-    // What is written to a stream: `out << "text";`.
-    let other = other || quote.is_some() && apart && rest.starts_with(';');
-    let is = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && (quote.is_some() || loud || plain)
-        && ends
-        && !other;
-    let start = line.len() - word.len();
-    is.then_some(start..start + length)
-}
-
-/// The word that ends a here document of PHP, where `<<` stands between what is `before` it and the rest of its `line`.
-fn php_document(before: &str, line: &str) -> Option<Range<usize>> {
-    let before = before.trim_ascii_end();
-    let word = line.strip_prefix('<')?.trim_start_matches([' ', '\t']);
-    let start = line.len() - word.len();
-    let quote = word.chars().next().filter(|quote| matches!(quote, '\'' | '"'));
-    let name = quote.map_or(Some(word), |quote| word.strip_prefix(quote))?;
-    let length = name.bytes().take_while(|byte| IDENTIFIER.has_ascii(*byte)).count();
-    let rest = name.get(length..)?;
-    let rest = quote.map_or(Some(rest), |quote| rest.strip_prefix(quote))?;
-    let is = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && rest.trim_ascii().is_empty()
-        && BEFORE_DOCUMENT.iter().any(|sign| before.ends_with(sign));
-    let start = start + usize::from(quote.is_some());
-    is.then_some(start..start + length)
-}
-
 /// The line of a here document, whose word ends at `at`, is a command: nothing but more of that stands behind the word.
 fn is_command(cx: &Reader<'_>, at: usize) -> bool {
     let line = cx.ahead(at, LINE).split('\n').next().unwrap_or_default();
@@ -579,8 +529,8 @@ fn is_command(cx: &Reader<'_>, at: usize) -> bool {
     rest.is_empty() || rest.starts_with(BEHIND_WORD)
 }
 
-/// The text is over in the here document or the string `listing`, which begins at `begun` and nothing ends, and in which `at` stands: its line
-/// is a command, and no other paragraph begins.
+/// The text is over in the here document or the string `listing`, which begins at `begun` and nothing ends, and in which `at` stands: the
+/// line of the first is a command, and no other paragraph begins.
 fn is_cut_off(cx: &Reader<'_>, listing: &Listing, begun: usize, at: usize) -> bool {
     let is = match listing {
         Listing::Here(_) | Listing::Php(_) => listing.is_sure(cx, at),

@@ -7,6 +7,7 @@ pub(in crate::engine) mod document;
 pub(in crate::engine) mod echoed;
 pub(in crate::engine) mod element;
 pub(in crate::engine) mod fragment;
+mod here_document;
 pub(in crate::engine) mod inline;
 pub(in crate::engine) mod interrupted;
 pub(in crate::engine) mod listing;
