@@ -9,7 +9,7 @@ use super::fragment::in_fragment;
 use super::program::{in_block_scalar, in_program, in_script};
 use super::within::{Within, behind_inline_element};
 use crate::engine::body::OWN_ROLES;
-use crate::engine::look::seen;
+use crate::engine::look::{found, seen};
 use crate::engine::prose::runaway::{role_in, says_other_role};
 use crate::engine::prose::words::example::has_blank_line;
 use crate::engine::prose::words::mentioned::announces_step;
