@@ -101,7 +101,7 @@ fn is_word(key: &str) -> bool {
 }
 
 /// What stands under `key` are no calls, and no part of one.
-fn names_part(key: &str) -> bool {
+pub(super) fn names_part(key: &str) -> bool {
     let known = matches!(Key::of(key), Key::Calls | Key::Function | Key::Arguments);
     !known && !labels_call(key) && Key::round_call(key, b'[').or(Key::round_call(key, b'{')).is_none()
 }

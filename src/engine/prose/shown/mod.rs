@@ -15,6 +15,7 @@ pub(in crate::engine) mod program;
 pub(in crate::engine) mod program_string;
 pub(in crate::engine) mod quoted;
 pub(in crate::engine) mod reach;
+pub(in crate::engine) mod value;
 pub(in crate::engine) mod within;
 
 /// What stands round a place, as far as it was read for the places before.
@@ -29,6 +30,8 @@ pub(in crate::engine) struct Around {
     pub(in crate::engine) before: before::Before,
     /// What stood above the last call that was shown, as far as that goes.
     pub(in crate::engine) reach: reach::Reach,
+    /// Where the last thing stood that is a part of a value.
+    pub(in crate::engine) value: Option<usize>,
     /// And what the sentences above announce.
     pub(in crate::engine) examples: super::words::example::Examples,
 }

@@ -145,6 +145,7 @@ impl Engine {
         let shown = self.in_member(cx, at)
             || line.trim_ascii().is_empty() && is_shown_by_line(cx, begun, at)
             || in_fragment(cx, begun, at, line)
+            || self.in_value(cx, at)
             || self.in_document(cx, at)
             || self.behind_message(cx, at, line)
             || self.is_example(cx, at)
