@@ -2,6 +2,7 @@
 use super::definition::{describes, holds_values, is_described, names_types};
 use super::frames::tell_outcome;
 use super::*;
+use crate::dialect::must_close;
 use crate::engine::body::keys::{defines_object, first_key, schema_like};
 use crate::engine::look::{seen, told};
 use crate::json::Repaired;
@@ -25,12 +26,30 @@ impl JsonCalls {
                 return Flow::On;
             }
         }
-        match (frame.name.is_some(), frame.arguments.clone()) {
+        let (named, begins) = (frame.name.is_some(), frame.start);
+        if named && frame.arguments.is_none() && self.is_beside(cx, writer, begins) {
+            return Flow::On;
+        }
+        let Some(frame) = self.frames.last_mut() else { return Flow::On };
+        match (named, frame.arguments.clone()) {
             (false, None) => self.named_by_keys(cx, out, writer, raw),
             (true, Some(arguments)) if self.beside_empty(cx, &arguments) => self.flat(cx, out, writer, raw),
             (true, Some(arguments)) => self.with_arguments(cx, out, writer, arguments, raw),
             _ => self.flat(cx, out, writer, raw),
         }
+    }
+
+    /// The object at `at`, which has a name and no arguments, stands behind what was called where nothing closes the calls, and no sign
+    /// and no parameter of an offered tool says that it goes on with them: it is what follows.
+    fn is_beside(&self, cx: &Reader<'_>, writer: &Writer, at: usize) -> bool {
+        if self.before.is_none_or(|(_, begun)| begun == 0) || self.frames.len() > 1 || cx.made || writer.is_unmarked() {
+            return false;
+        }
+        let parted = cx.slice(0, at).trim_ascii_end().ends_with([',', ';']);
+        let tool = self.name(cx).and_then(|name| cx.tool(&name));
+        let others = self.frames.last().map(|frame| frame.others.as_slice()).unwrap_or_default();
+        let flat = tool.is_some_and(|tool| others.iter().any(|other| tool.declares(other.raw_key(cx))));
+        !parted && !flat && !must_close(writer.closing(cx))
     }
 
     /// Where keys name tools, the one before the object at `value` names one, though it is a word for a part of calls as well: nothing
