@@ -162,6 +162,10 @@ impl Engine {
             if !head.is_named(cx) {
                 return Look::No;
             }
+            if cx.tools.is_none() && head.name(cx).is_some_and(|name| is_no_name(&name)) {
+                self.out.trace.refuse(Reason::NoName, "");
+                return Look::No;
+            }
             if naked && let Some(name) = head.name(cx).filter(|name| !cx.offered(name)) {
                 let reason = if cx.tools.is_some() { Reason::NameNotOffered } else { Reason::NoTools };
                 self.out.trace.refuse(reason, &name);
@@ -253,4 +257,9 @@ impl Engine {
         let draft = self.given.mode == Mode::Reasoning && cx.policy.reasoning == ReasoningCalls::Ignore;
         draft.then_some(Reason::Draft)
     }
+}
+
+/// The `name` begins as no tool's does, or it ends a sentence: where nobody says which tools there are, no such call is meant.
+fn is_no_name(name: &str) -> bool {
+    name.starts_with(['=', ':', ',', ';']) || name.ends_with(['.', ',', ';', '!', '?'])
 }
