@@ -26,10 +26,7 @@ impl Quotation {
         let near = text.get(floor(text, text.len().saturating_sub(QUOTATION))..).unwrap_or_default();
         let line = memchr::memrchr(b'\n', near.as_bytes()).map_or(0, |at| at + 1);
         let line = near.as_bytes().get(line..).unwrap_or_default();
-        let open = |quote: u8| {
-            let unescaped = |at: &usize| at.checked_sub(1).and_then(|at| line.get(at)) != Some(&b'\\');
-            memchr::memchr_iter(quote, line).filter(unescaped).count() % 2 == 1
-        };
+        let open = |quote: u8| memchr::memchr_iter(quote, line).fold(false, |open, at| open ^ is_mark(line, at, open));
         let fence = memchr::memmem::find(near.as_bytes(), FENCE.as_bytes()).is_some();
         let fence = fence && near.lines().filter(|line| line.trim_start().starts_with(FENCE)).count() % 2 == 1;
         Self { quotes: [b'"', b'\'', b'`'].map(|quote| Some(quote).filter(|quote| open(*quote))), fence }
@@ -64,6 +61,36 @@ impl Quotation {
             _ => fence.unit(),
         }
     }
+}
+
+/// The quote at `at` in a `line` opens something, or closes what is `open`: it is not escaped, no apostrophe and no sign of inches
+/// behind a number, and does not stand alone between blanks.
+fn is_mark(line: &[u8], at: usize, open: bool) -> bool {
+    let (before, behind) = line.split_at_checked(at).unwrap_or_default();
+    let (last, next) = (before.last().copied(), behind.get(1).copied());
+    let letter = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
+    if last == Some(b'\\') {
+        return false;
+    }
+    match behind.first() {
+        // Python's letters before a string are none of a word.
+        Some(b'\'') if letter(last) && letter(next) => !open && begins_string(before),
+        Some(b'\'') if !open && letter(last) => begins_string(before),
+        Some(b'"') if !open => !last.is_some_and(|byte| byte.is_ascii_digit()) && !(parts(last) && parts(next)),
+        _ => open || !(parts(last) && parts(next)),
+    }
+}
+
+/// A blank.
+fn parts(byte: Option<u8>) -> bool {
+    matches!(byte, Some(b' ' | b'\t'))
+}
+
+/// The `text` ends in a word of the letters that Python's strings have before them.
+fn begins_string(text: &[u8]) -> bool {
+    let word = text.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let prefix = text.get(text.len() - word..).unwrap_or_default();
+    (1..=2).contains(&word) && prefix.iter().all(|byte| matches!(byte.to_ascii_lowercase(), b'f' | b'r' | b'b' | b'u'))
 }
 
 /// A call of `row` begins at `at`, by a head that holds its name: where that ends.
