@@ -123,10 +123,10 @@ impl Repairer<'_> {
             None => {
                 (found.end, found.after) = (length, length);
                 let text = bytes.get(found.body..).unwrap_or_default();
-                // Neither its quote nor a bracket: behind a line, or several words, there were likely more. What shows whole markers
-                // ends behind them.
+                // Neither its quote nor a bracket: behind a line, several words or a blank, there were likely more. What shows a
+                // whole element may be whole.
                 let torn = text.contains(&b'\n') || memchr::memmem::find(text, b"\\n").is_some();
-                let torn = torn || text.trim_ascii().contains(&b' ') && !text.contains(&b'<');
+                let torn = torn || text.trim_ascii_start().contains(&b' ') && !shows_element(text);
                 let bracket = matches!(text.trim_ascii_end().last(), Some(b'}' | b']' | b')'));
                 let doubtful = torn || bracket && !Balance::of(text).is_even();
                 self.guess_if(doubtful && !self.is_whole_argument());
@@ -191,6 +191,15 @@ fn holds_comma(place: Place, text: &[u8]) -> bool {
     let ends_line = |end: usize| text.get(..end).and_then(|line| line.iter().rev().find(visible)) == Some(&b',');
     let item = matches!(place, Place::Item { .. });
     text.trim_ascii_end().ends_with(b",") || item && memchr::memchr_iter(b'\n', text).any(ends_line)
+}
+
+/// The last closing tag in `text` closes an element that stands there.
+fn shows_element(text: &[u8]) -> bool {
+    let Some((before, tag)) = memchr::memmem::rfind(text, b"</").and_then(|at| text.split_at_checked(at)) else {
+        return false;
+    };
+    let name = tag.iter().position(|byte| *byte == b'>').and_then(|end| tag.get(2..end)).unwrap_or_default();
+    !name.is_empty() && memchr::memmem::find(before, &[b"<", name].concat()).is_some()
 }
 
 /// The escaped quote at `at` is escaped in the text as well: it stands in a string of that.
