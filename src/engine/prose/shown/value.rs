@@ -24,9 +24,8 @@ impl Engine {
         let last = self.around.value.filter(|last| (begun..=at).contains(last));
         let goes_on = last.is_some_and(|last| !leaves(cx.slice(last, at)));
         let is = goes_on || encloses(cx, before);
-        if is {
-            self.around.value = Some(at);
-        }
+        // What was left is left for good, and need not be followed again.
+        self.around.value = is.then_some(at);
         is
     }
 }
