@@ -76,7 +76,7 @@ fn is_mark(line: &[u8], at: usize, open: bool) -> bool {
         // Python's letters before a string are none of a word.
         Some(b'\'') if letter(last) && letter(next) => !open && begins_string(before),
         Some(b'\'') if !open && letter(last) => begins_string(before),
-        Some(b'"') if !open => !last.is_some_and(|byte| byte.is_ascii_digit()) && !(parts(last) && parts(next)),
+        Some(b'"') if !open => !(last.is_some_and(|byte| byte.is_ascii_digit()) || parts(last) && parts(next)),
         _ => open || !(parts(last) && parts(next)),
     }
 }
