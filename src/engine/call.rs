@@ -9,7 +9,7 @@ use super::prose::words::{described, sentence};
 use super::reader::floor;
 use super::tail::{Tail, string_goes_on};
 use super::trace::Reason;
-use super::writer::{Evidence, Pending, Writer};
+use super::writer::{Evidence, Writer};
 use super::{Doubt, Engine, Given, Look, Memo, Reader, State, Step};
 use crate::dialect::{Body, Key, SectionId};
 use crate::engine::look::seen;
@@ -440,21 +440,13 @@ impl Engine {
     }
 
     /// The call ends at `at` though a marker is missing there: it is of an offered tool, or the text ends as well. Else nothing
-    /// vouches for it, unless nobody says which tools there are, and the next call or the end of the calls follows.
+    /// vouches for it.
     fn ends_unclosed(&self, cx: &Reader<'_>, call: &CallState, at: usize) -> Look<()> {
         if call.writer.pending.as_ref().is_some_and(|call| cx.called(&self.out, call.index).is_some()) {
             return Look::Is(());
         }
         match cx.behind_space(at, at) {
-            Look::Is(next) if next < cx.text.len() => {
-                let read = |call: &&Pending| call.status.readable() && call.repairs.is_empty();
-                let Some(row) = call.origin.row(cx).filter(|_| cx.tools.is_none()) else { return Look::No };
-                if call.writer.pending.as_ref().filter(read).is_none() {
-                    return Look::No;
-                }
-                let markers = row.heads().chain(row.section_opens()).chain(row.section_closes());
-                Look::any_of(markers.map(|marker| cx.opens(next, marker).unit()))
-            }
+            Look::Is(next) if next < cx.text.len() => Look::No,
             look => look.unit(),
         }
     }
