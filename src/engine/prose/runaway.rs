@@ -100,8 +100,11 @@ const ANSWERS: [&str; 11] =
 const MODEL: &str = "model";
 
 /// It and the user's, in lines of their own.
-const BARE_MODEL: &str = "\nmodel\n";
-const BARE_USER: &str = "user\n";
+const BARE_MODEL: &str = "\nmodel";
+const BARE_USER: &str = "user";
+
+/// What ends a line.
+const LINE_BREAKS: [&str; 2] = ["\n", "\r\n"];
 
 /// What stands before the names of sides in OpenChat's turns.
 const BEFORE_SIDE: &str = "GPT4 Correct ";
@@ -353,15 +356,20 @@ impl Engine {
     fn goes_on_as_model(&mut self, cx: &Reader<'_>, at: usize) -> bool {
         let Some(called) = self.out.calls.last().map(|call| call.raw.end) else { return false };
         let user = cx.skip_space(called);
-        let begins = cx.slice(called, user).contains('\n') && cx.rest(user).starts_with(BARE_USER);
-        if !begins || self.runaway.no_model >= at {
+        let behind_line = |text: &str| LINE_BREAKS.iter().find(|end| text.starts_with(**end)).map(|end| end.len());
+        let labelled = cx.rest(user).strip_prefix(BARE_USER).and_then(behind_line);
+        if labelled.is_none() || !cx.slice(called, user).contains('\n') || self.runaway.no_model >= at {
             return false;
         }
-        let from = floor(cx.text, self.runaway.no_model.saturating_sub(BARE_MODEL.len())).max(user);
+        let from = floor(cx.text, self.runaway.no_model.saturating_sub(BARE_MODEL.len() + 2)).max(user);
         let to = at.min(floor(cx.text, user + LONGEST_TURN));
-        let found = memchr::memmem::find(cx.slice(from, to).as_bytes(), BARE_MODEL.as_bytes());
+        let mut labels = memchr::memmem::find_iter(cx.slice(from, to).as_bytes(), BARE_MODEL.as_bytes());
+        let found = labels.find_map(|label| {
+            let end = from + label + BARE_MODEL.len();
+            Some(end + behind_line(cx.slice(end, to))?)
+        });
         self.runaway.no_model = at;
-        found.is_some_and(|model| is_turn(cx, Some(called), user, cx.slice(user, from + model + BARE_MODEL.len())))
+        found.is_some_and(|end| is_turn(cx, Some(called), user, cx.slice(user, end)))
     }
 
     /// The text between the last calls and `at` says that what stands at `at` is no call of this answer. Only calls

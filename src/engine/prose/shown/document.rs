@@ -57,7 +57,8 @@ impl Engine {
             return false;
         }
         if cx.bytes().get(at) != Some(&b'<') {
-            let above = text.trim_end_matches([' ', '\t']).strip_suffix('\n').unwrap_or_default();
+            let above =
+                text.trim_end_matches([' ', '\t']).strip_suffix('\n').unwrap_or_default().trim_end_matches('\r');
             return above.ends_with('>') && begins_page(text) && !text.contains(PAGE_ENDS);
         }
         let elements = text.trim_start().strip_prefix("<?xml ").and_then(|text| text.split_once("?>"));
