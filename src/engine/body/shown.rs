@@ -63,34 +63,21 @@ impl Quotation {
     }
 }
 
-/// The quote at `at` in a `line` opens something, or closes what is `open`: it is not escaped, no apostrophe and no sign of inches
-/// behind a number, and does not stand alone between blanks.
+/// The quote at `at` in a `line` opens something, or closes what is `open`: it is not escaped, and no apostrophe in a word. Whatever else
+/// it may be, it may quote the marker behind it.
 fn is_mark(line: &[u8], at: usize, open: bool) -> bool {
     let (before, behind) = line.split_at_checked(at).unwrap_or_default();
-    let (last, next) = (before.last().copied(), behind.get(1).copied());
-    let letter = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
-    if last == Some(b'\\') {
-        return false;
-    }
-    match behind.first() {
-        // Python's letters before a string are none of a word.
-        Some(b'\'') if letter(last) && letter(next) => !open && begins_string(before),
-        Some(b'\'') if !open && letter(last) => begins_string(before),
-        Some(b'"') if !open => !(last.is_some_and(|byte| byte.is_ascii_digit()) || parts(last) && parts(next)),
-        _ => open || !(parts(last) && parts(next)),
-    }
+    let letter = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
+    let in_word = behind.first() == Some(&b'\'') && letter(before.last()) && letter(behind.get(1));
+    before.last() != Some(&b'\\') && (!in_word || !open && begins_string(before))
 }
 
-/// A blank.
-fn parts(byte: Option<u8>) -> bool {
-    matches!(byte, Some(b' ' | b'\t'))
-}
-
-/// The `text` ends in a word of the letters that Python's strings have before them.
+/// The `text` ends in a word of the letters that Python's strings have before them, C's or SQL's.
 fn begins_string(text: &[u8]) -> bool {
     let word = text.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
     let prefix = text.get(text.len() - word..).unwrap_or_default();
-    (1..=2).contains(&word) && prefix.iter().all(|byte| matches!(byte.to_ascii_lowercase(), b'f' | b'r' | b'b' | b'u'))
+    let letter = |byte: &u8| matches!(byte.to_ascii_lowercase(), b'f' | b'r' | b'b' | b'u' | b'e' | b'n' | b'l' | b'x');
+    (1..=2).contains(&word) && prefix.iter().all(letter)
 }
 
 /// A call of `row` begins at `at`, by a head that holds its name: where that ends.

@@ -40,7 +40,7 @@ impl JsonCalls {
     }
 
     /// The object at `at`, which has a name and no arguments, stands behind what was called where nothing closes the calls, and no sign
-    /// and no parameter of an offered tool says that it goes on with them: it is what follows.
+    /// says that it goes on with them, nor is it all the name of an offered tool or has a parameter of one: it is what follows.
     fn is_beside(&self, cx: &Reader<'_>, writer: &Writer, at: usize) -> bool {
         if self.before.is_none_or(|(_, begun)| begun == 0) || self.frames.len() > 1 || cx.made || writer.is_unmarked() {
             return false;
@@ -48,8 +48,8 @@ impl JsonCalls {
         let parted = cx.slice(0, at).trim_ascii_end().ends_with([',', ';']);
         let tool = self.name(cx).and_then(|name| cx.tool(&name));
         let others = self.frames.last().map(|frame| frame.others.as_slice()).unwrap_or_default();
-        let flat = tool.is_some_and(|tool| others.iter().any(|other| tool.declares(other.raw_key(cx))));
-        !parted && !flat && !must_close(writer.closing(cx))
+        let called = tool.is_some_and(|tool| others.is_empty() || others.iter().any(|o| tool.declares(o.raw_key(cx))));
+        !parted && !called && !must_close(writer.closing(cx))
     }
 
     /// Where keys name tools, the one before the object at `value` names one, though it is a word for a part of calls as well: nothing

@@ -234,7 +234,11 @@ impl Engine {
 
     /// What stands above the fence at `at` shows it, or the fence right before it.
     fn is_fence_shown_from_above(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        let shown = self.is_example(cx, at) || is_fence_shown_by_line(cx, self.text_begins(), at);
+        let example = self.is_example(cx, at);
+        if example && self.around.examples.alone {
+            return true;
+        }
+        let shown = example || is_fence_shown_by_line(cx, self.text_begins(), at);
         let told = !shown && self.is_told_result(cx, at);
         let shown = shown || told || self.goes_on_shown(cx, at);
         if shown {

@@ -103,16 +103,29 @@ impl Engine {
     }
 }
 
-/// The backtick at `at` opens no code: a blank follows it, or it is the apostrophe of a word (`I\`ll`).
+/// The backtick at `at` opens no code: it is the apostrophe of a word (`I\`ll`), or a blank follows it and no other one in its line.
 fn is_lone(cx: &Reader<'_>, at: usize) -> Look<()> {
     /// An apostrophe has no more letters behind it.
     const LETTERS: usize = 2;
-    let behind = cx.bytes().get(at + 1..).unwrap_or_default();
-    let in_word = cx.slice(0, at).ends_with(char::is_alphanumeric);
-    let letters = behind.iter().take(LETTERS + 1).take_while(|byte| byte.is_ascii_alphabetic()).count();
-    match behind.get(letters) {
-        None if !cx.eof && letters <= LETTERS => Look::More,
-        after if letters == 0 => Look::when(after.is_none_or(u8::is_ascii_whitespace)),
-        after => Look::when(in_word && letters <= LETTERS && after != Some(&b'`')),
+    /// A longer line is not waited for.
+    const LONGEST_LINE: usize = 256;
+    let behind = cx.ahead(at + 1, LONGEST_LINE);
+    let letters = behind.bytes().take(LETTERS + 1).take_while(u8::is_ascii_alphabetic).count();
+    let next = behind.as_bytes().get(letters);
+    if letters > 0 {
+        let in_word = cx.slice(0, at).ends_with(char::is_alphanumeric);
+        return match next {
+            None if !cx.eof && letters <= LETTERS => Look::More,
+            next => Look::when(in_word && letters <= LETTERS && next != Some(&b'`')),
+        };
+    }
+    if next.is_some_and(|next| !matches!(next, b' ' | b'\t')) {
+        return Look::No;
+    }
+    match memchr::memchr2(b'`', b'\n', behind.as_bytes()).and_then(|end| behind.as_bytes().get(end)) {
+        Some(end) => Look::when(*end == b'\n'),
+        None if at + 1 + LONGEST_LINE <= cx.text.len() => Look::No,
+        None if cx.eof => Look::Is(()),
+        None => Look::More,
     }
 }

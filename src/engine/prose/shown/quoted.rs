@@ -142,18 +142,22 @@ impl Engine {
     /// What stands above `at` shows it, which has this `line` before it, or the call right before it.
     fn is_shown_from_above(&mut self, cx: &Reader<'_>, at: usize, line: &[u8]) -> bool {
         let begun = self.text_begins();
-        let shown = self.in_member(cx, at)
+        let part = self.in_member(cx, at) || in_fragment(cx, begun, at, line) || self.in_value(cx, at);
+        // What stands behind the value of a member is none of it, but for the other items of a list.
+        if part && !cx.before(at, LINE_BEFORE).trim_ascii_end().ends_with(['[', ',']) {
+            return true;
+        }
+        let example = !part && self.is_example(cx, at);
+        let shown = part
+            || example && !self.around.examples.alone
             || line.trim_ascii().is_empty() && is_shown_by_line(cx, begun, at)
-            || in_fragment(cx, begun, at, line)
-            || self.in_value(cx, at)
             || self.in_document(cx, at)
             || self.behind_message(cx, at, line)
-            || self.is_example(cx, at)
             || self.goes_on_shown(cx, at);
         if shown {
             self.around.reach.sees(at);
         }
-        shown
+        shown || example
     }
 
     /// What shows the call before `at` shows what stands there as well.

@@ -9,7 +9,24 @@ use crate::engine::{Look, Memo, Reader};
 use crate::json::{Part, Quoting};
 
 /// What may stand between two calls that are shown.
-const JOINS: [&str; 13] = ["or", "or:", "and", "and:", "then", "and then", "oder", "und", "ou", "et", "o", "y", "或"];
+const JOINS: [&str; 16] = [
+    "or",
+    "or this",
+    "nor",
+    "and",
+    "and this",
+    "and also",
+    "and then",
+    "followed by",
+    "another",
+    "oder",
+    "und",
+    "ou",
+    "et",
+    "o",
+    "y",
+    "或",
+];
 
 /// And so much of it.
 const GAP: usize = 64;
@@ -205,8 +222,9 @@ fn tag_name<'t>(cx: &Reader<'t>, at: usize) -> &'t str {
 
 /// Nothing stands in the `gap` between two calls, or a comma, or a word that joins them; before an `item` of a list, its sign.
 fn joins(gap: &str, item: bool) -> bool {
-    let sign = |c: char| blank(c) || matches!(c, ',' | ';' | '*' | '_');
+    let sign = |c: char| blank(c) || matches!(c, ',' | ';' | ':' | '*' | '_');
     let last = gap.rsplit_once('\n').filter(|(_, line)| item && is_item_sign(line));
     let words = last.map_or(gap, |(above, _)| above).trim_matches(sign);
-    words.is_empty() || is_one_of(words, &JOINS)
+    // "Then:" says what is done next.
+    words.is_empty() || is_one_of(words, &JOINS) || words.eq_ignore_ascii_case("then") && !gap.contains(':')
 }

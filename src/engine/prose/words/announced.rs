@@ -32,7 +32,8 @@ pub(in crate::engine) fn refuses(sentence: &str) -> bool {
         || sentence.len() <= LONGEST && asks(&in_small_letters(sentence))
 }
 
-/// The sentence ends in a question mark, and asks whether the call behind it is made. What might be is only wondered about.
+/// The sentence ends in a question mark, and asks somebody whether the call behind it is made: whatever else the first person asks,
+/// it asks itself.
 pub(in crate::engine) fn asks_for_answer(sentence: &str) -> bool {
     let sentence = sentence.trim_end_matches(['*', '_', ' ']);
     // Mostly it is none.
@@ -40,8 +41,20 @@ pub(in crate::engine) fn asks_for_answer(sentence: &str) -> bool {
         return false;
     }
     let sentence = in_small_letters(sentence);
-    let clause = words(last_clause(&sentence, PARTS_IN_SENTENCE));
-    !matches!(clause.as_slice(), [_, "i" | "we", "be" | "have", ..]) && asks(&sentence)
+    let clause = last_clause(&sentence, PARTS_IN_SENTENCE);
+    // "The user asks: can I run this?"
+    let told = sentence.strip_suffix(clause).is_some_and(|before| before.trim_end().ends_with([':', '：']));
+    match words(clause).as_slice() {
+        [asks, "i" | "we", act, what @ ..] => {
+            let this = !what.is_empty() && what.iter().all(|word| STANDS_FOR_CALL.contains(word));
+            // "Shall I delete it?" asks for leave, "Can I reproduce it?" does not.
+            let leave = matches!(*asks, "shall" | "may") || VERBS.iter().any(|[verb, ..]| verb == act);
+            ASKS.contains(asks) && this && leave && !told
+        }
+        [_, "i" | "we", ..] => false,
+        [_, "you", _, rest @ ..] => matches!(rest, ["me" | "us", "to", ..]) && is_question(clause),
+        _ => is_question(clause),
+    }
 }
 
 /// The last bytes of the sentence, no more than `limit`.
@@ -68,7 +81,8 @@ pub(in crate::engine) fn words(sentence: &str) -> Vec<&str> {
 
 /// The `text` is a heading of wrong calls, and nothing else.
 pub(in crate::engine) fn heads_wrong(text: &str) -> bool {
-    text.len() <= END && is_wrong(&words(&in_small_letters(text)))
+    // With an exclamation mark it is a remark.
+    text.len() <= END && !text.contains('!') && is_wrong(&words(&in_small_letters(text)))
 }
 
 /// The words say of the call that stands below, and of nothing else, that it must not be made or was not: what "it" was may be something

@@ -2,12 +2,12 @@
 use super::announced::{asks_for_answer, refuses};
 use super::coded::labels_call;
 use super::heading::{
-    announces_example, is_item_of_examples, is_item_sign, is_list_of_examples, is_of_report, is_titled_example,
-    is_turn_of_example, is_under_examples,
+    announces_example, heads_wrong_call, is_item_of_examples, is_item_sign, is_list_of_examples, is_of_report,
+    is_titled_example, is_turn_of_example, is_under_examples,
 };
 use super::instructed::instructs;
 use super::lexicon::{HEADINGS, SAYS_EXAMPLE, SAYS_EXAMPLE_UNPARTED};
-use super::mentioned::only_mentions;
+use super::mentioned::{in_first_person, only_mentions};
 use crate::engine::prose::flow::name_before;
 use crate::engine::prose::runaway::is_one_of;
 use crate::engine::reader::{blank, floor};
@@ -46,6 +46,8 @@ pub(crate) struct Examples {
     last: Option<usize>,
     /// What announced it said only that it is not made: a line with a colon of its own announces something else.
     refused: bool,
+    /// No other one stands right behind it: what announced it is of the first person, and may be what that does, or a key.
+    pub(in crate::engine) alone: bool,
     /// And the last thing that is a tool's result, as a label says.
     told: Option<ToldResult>,
     /// Where none stands: what was asked about last, behind a call that ended there. Each template asks again.
@@ -146,8 +148,11 @@ impl Examples {
 
     /// What stands at `at` goes on the last one.
     fn go_on(&self, cx: &Reader<'_>, at: usize) -> bool {
-        let anew = || self.refused && self.last.is_some_and(|last| announces_anew(cx.slice(last, at)));
-        goes_on(cx, self.last, at) && !anew()
+        let anew = |last: usize| {
+            let text = cx.slice(last, at);
+            self.refused && announces_anew(text) || begins_step(text)
+        };
+        goes_on(cx, self.last, at) && !self.last.is_some_and(anew)
     }
 
     /// The line above `at`, or what stands before it in its line, announces an example: it ends in a colon, or is a heading.
@@ -157,6 +162,7 @@ impl Examples {
         let (bytes, end) = (cx.bytes(), from + before.len());
         let line_break = self.line_break.find_last(bytes, from, end, |text| memchr::memrchr(b'\n', text));
         let line = line_break.map_or(0, |i| i + 1 - from);
+        self.alone = false;
         let last = self.last.and_then(|last| last.checked_sub(from));
         let Some(label) = before.trim_end_matches(['*', '_', ' ']).strip_suffix([':', '：']) else {
             let heading = before.get(line..).unwrap_or_default();
@@ -166,6 +172,7 @@ impl Examples {
             let item = if is_item_sign(heading) { cx.slice(from, at) } else { before };
             return self.refused
                 || announces_example(heading)
+                || heads_wrong_call(heading)
                 || is_under_examples(before, line, last)
                 || is_item_of_examples(item, line, last) && is_list_of_examples(item)
                 || is_turn_of_example(before);
@@ -182,6 +189,7 @@ impl Examples {
         let heading = sentence.trim_matches(|c: char| !c.is_alphanumeric());
         self.refused = refuses(sentence) || instructs(sentence);
         if self.refused || is_one_of(heading, HEADINGS) || is_of_report(heading) {
+            self.alone = !self.refused && sentence.ends_with(['"', '\'']);
             return true;
         }
         let whole = from + start..end;
@@ -194,6 +202,7 @@ impl Examples {
             self.silent = self.silent.and(start, end);
         }
         if says && announces(cx.part(&whole)) {
+            self.alone = in_first_person(sentence);
             return true;
         }
         is_item_of_examples(label, line, last) || is_titled_example(label, last) || is_turn_of_example(before)
@@ -204,6 +213,12 @@ impl Examples {
 fn announces_anew(text: &str) -> bool {
     let Some((_, line)) = text.trim_end().rsplit_once('\n') else { return false };
     line.trim_end_matches(['*', '_']).ends_with([':', '：']) && !line.contains(['{', '"'])
+}
+
+/// The `text` ends in a line that is a heading, or in which the first person announces what it does.
+fn begins_step(text: &str) -> bool {
+    let Some((_, line)) = text.trim_end().rsplit_once('\n') else { return false };
+    line.starts_with('#') || line.ends_with([':', '：']) && !line.contains(['{', '"']) && in_first_person(line)
 }
 
 /// A line of the `text` has nothing in it, or only blanks.

@@ -52,7 +52,13 @@ pub(in crate::engine) fn announces_example(line: &str) -> bool {
         words().all(|word| is_number(word) || is_one_of(word, OF_EXAMPLES) || says(word)) && words().any(says);
     // Of one without signs the title is no paragraph.
     let is_title = || !SENTENCES.iter().any(|end| text.get(label.len()..).is_some_and(|title| title.contains(end)));
-    announced && (marked.is_some() || is_title()) || marked.is_some() && (is_of_report(text) || heads_wrong(text))
+    announced && (marked.is_some() || is_title()) || marked.is_some() && is_of_report(text)
+}
+
+/// The `line` is a heading that says of the call right below it, and of nothing under further headings, that it is wrong.
+pub(in crate::engine) fn heads_wrong_call(line: &str) -> bool {
+    let line = line.trim_matches(blank);
+    level(line).is_some() && heads_wrong(line.trim_matches(['#', '*', ' ']))
 }
 
 /// What stands between the stars of a `line` that is all bold.
