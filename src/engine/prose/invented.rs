@@ -60,11 +60,17 @@ const LONGEST_LABEL: usize = 64;
 fn is_behind_result(cx: &Reader<'_>, begun: usize, at: usize) -> bool {
     let from = floor(cx.text, at.saturating_sub(NEAR)).max(begun);
     let Some(above) = cx.slice(from, at).trim_end_matches([' ', '\t']).strip_suffix('\n') else { return false };
+    // Mostly there is no label.
+    if !above.contains([':', '：']) {
+        return false;
+    }
     // Behind a whole object the text goes on with something else.
-    let told = |line: &&str| !line.is_empty() && !line.ends_with([':', '：', '}', ']']) && !in_first_person(line);
-    let mut lines = above.rsplit('\n').map(str::trim_ascii).skip_while(told);
-    let label = lines.next().and_then(|line| line.strip_suffix([':', '：']));
+    let told = |line: &&str| !line.is_empty() && !line.ends_with([':', '：', '}', ']']);
+    let lines = || above.rsplit('\n').map(str::trim_ascii);
+    let below = lines().take_while(told).count();
+    let label = lines().nth(below).and_then(|line| line.strip_suffix([':', '：']));
     label.is_some_and(|label| is_one_of(label.trim_matches(['*', '_', '#', ' ']), &RESULTS))
+        && !lines().take(below).any(in_first_person)
 }
 
 impl Engine {

@@ -107,21 +107,19 @@ pub(in crate::engine) fn is_under_examples(text: &str, start: usize, last: Optio
 /// examples, or, if that speaks of several, right behind the `last` one. Whoever speaks of a call of their own makes it.
 pub(in crate::engine) fn is_titled_example(text: &str, last: Option<usize>) -> bool {
     let (above, title) = text.rsplit_once('\n').unwrap_or(("", text));
-    let own = || words(&in_small_letters(title)).iter().any(|word| OWN_CALL.contains(word));
-    if title.len() > LONGEST_LABEL || !title.starts_with(|c: char| c.is_uppercase()) || own() {
+    if title.len() > LONGEST_LABEL || !title.starts_with(|c: char| c.is_uppercase()) {
         return false;
     }
     let heads = |line: &str| level(line).is_some() && announces_example(line) && !is_numbered(line);
     let above = above.trim_ascii_end();
     let line = above.rsplit('\n').next().unwrap_or_default();
-    if heads(line) {
-        return true;
-    }
-    if last.is_none() || !line.ends_with(['}', ']', ')', '>', '`']) {
-        return false;
-    }
-    let heading = above.rsplit('\n').find(|line| level(line).is_some());
-    heading.is_some_and(|line| heads(line) && in_small_letters(line).contains("examples"))
+    let headed = || {
+        last.is_some() && line.ends_with(['}', ']', ')', '>', '`']) && {
+            let heading = above.rsplit('\n').find(|line| level(line).is_some());
+            heading.is_some_and(|line| heads(line) && in_small_letters(line).contains("examples"))
+        }
+    };
+    (heads(line) || headed()) && !words(&in_small_letters(title)).iter().any(|word| OWN_CALL.contains(word))
 }
 
 /// The heading `line` has a number before its words: it is one of a plan.
