@@ -41,6 +41,11 @@ def install_package(session: nox.Session) -> None:
     session.install("--force-reinstall", str(built[0] if built else build_wheel(session)))
 
 
+def rust_libraries(session: nox.Session) -> Path:
+    """Where the compiler has the libraries that it links."""
+    return Path(session.run("rustc", "--print", "target-libdir", external=True, silent=True).strip())
+
+
 @nox.session
 def lint(session: nox.Session) -> None:
     """Format and lints, warnings as errors: the core alone, with the Jinja engine, with Python."""
@@ -66,8 +71,7 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def linear(session: nox.Session) -> None:
     """That work grows with the text and no faster: built so that the code counts how often each piece of it runs."""
-    library = Path(session.run("rustc", "--print", "target-libdir", external=True, silent=True).strip())
-    if not list(library.glob("libprofiler_builtins-*")):
+    if not list(rust_libraries(session).glob("libprofiler_builtins-*")):
         session.skip("this Rust has no runtime for profiles; that of rustup has")
     counts = Path("target/counted").resolve()
     flags = f"-Cprofile-generate={counts / 'counts'} --cfg counted -Dwarnings"
@@ -108,8 +112,7 @@ def profile(session: nox.Session) -> None:
     A build that counts is made to do what pgo/train.py says. The counts become pgo/toolglot.profdata, which is committed.
     The tool that merges them is that of the compiler (rustup component add llvm-tools), or the one that is named.
     """
-    library = Path(session.run("rustc", "--print", "target-libdir", external=True, silent=True).strip())
-    merge = session.posargs[0] if session.posargs else str(library.parent / "bin" / "llvm-profdata")
+    merge = session.posargs[0] if session.posargs else str(rust_libraries(session).parent / "bin" / "llvm-profdata")
     if not shutil.which(merge):
         session.error(f"there is no {merge}: rustup component add llvm-tools")
     counts = Path("target/profile").resolve()

@@ -59,12 +59,6 @@ pub(in crate::engine) fn is_in_log(cx: &Reader<'_>, begun: usize, at: usize) -> 
     }
 }
 
-/// As [`is_shown_by_line`], for a fence: the line of a log has to announce it.
-pub(in crate::engine) fn is_fence_shown_by_line(cx: &Reader<'_>, begun: usize, at: usize) -> bool {
-    let announced = || line_above(cx, begun, at).is_some_and(|line| line.ends_with(':') || !is_log(line));
-    is_shown_by_line(cx, begun, at) && announced()
-}
-
 /// A terminal shows the `line` above that of `at`, a `command` behind a prompt: a session begins the text. Below other words the line is
 /// what is announced, and so is a command in tags. A prompt's signs begin headings and sentences as well.
 fn in_session(cx: &Reader<'_>, at: usize, line: &str, command: &str) -> bool {

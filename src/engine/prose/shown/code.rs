@@ -1,5 +1,5 @@
 //! Fences: one holds calls if its whole body is calls, and else code.
-use super::above::is_fence_shown_by_line;
+use super::above::is_shown_by_line;
 use super::inline::Inline;
 use crate::char_class::IDENTIFIER;
 use crate::dialect::{Body, Marker, MarkersAt};
@@ -238,7 +238,7 @@ impl Engine {
         if example && self.around.examples.alone {
             return true;
         }
-        let shown = example || is_fence_shown_by_line(cx, self.text_begins(), at);
+        let shown = example || is_shown_by_line(cx, self.text_begins(), at);
         let told = !shown && self.is_told_result(cx, at);
         let shown = shown || told || self.goes_on_shown(cx, at);
         if shown {
