@@ -54,3 +54,22 @@ def test_what_may_not_run_does_not() -> None:
     with pytest.raises(toolglot.BadToolError):
         asyncio.run(call({"one": session, "two": session}, toolglot.ToolCall("a", {}), tools))
     assert session.called == []
+
+
+def test_a_single_session_needs_no_name() -> None:
+    session = Session("a", "b")
+    servers = asyncio.run(McpTools.connect(session))
+    asyncio.run(servers.call(servers.tools.check("b", {"q": "x"})))
+    assert session.called == [("b", {"q": "x"})]
+    assert [tool.name for tool in asyncio.run(servers.refresh())] == ["a", "b"]
+
+
+def test_what_is_no_session_and_no_call_is_said() -> None:
+    session = Session("a")
+    for wrong in (None, [session]):
+        with pytest.raises(toolglot.BadOptionError, match="list_tools"):
+            asyncio.run(list_tools(wrong))
+    with pytest.raises(toolglot.BadOptionError, match="ToolCall"):
+        asyncio.run(call(session, {"name": "a"}))  # type: ignore[arg-type]
+    with pytest.raises(toolglot.BadToolError, match="list_tools"):
+        asyncio.run(call({"one": session, "two": session}, toolglot.ToolCall("a", {})))

@@ -608,3 +608,11 @@ def test_two_tools_under_one_id() -> None:
     calls = transform_response_with_tools(answer, request)["choices"][0]["message"]["tool_calls"]
     assert [call["function"]["name"] for call in calls] == ["read", "delete"]
     assert len({call["id"] for call in calls}) == 2
+
+
+@pytest.mark.parametrize("body", [[1], "x", None, 5])
+def test_a_body_that_is_no_object_is_the_clients_to_mend(body: Any) -> None:
+    for refuses in (validate_request, transform_request):
+        with pytest.raises(RequestError) as caught:
+            refuses(body)
+        assert (caught.value.status, caught.value.code) == (400, "invalid_value")

@@ -469,3 +469,124 @@ def test_a_registry_of_plain_declarations() -> None:
     assert (tool.name, tool.description, tool.schema) == ("read", "Read", SCHEMA)
     by_server = ToolCalling({"files": [{"name": "read"}], "web": [{"name": "read"}]})
     assert [tool.name for tool in by_server.tool_set] == ["files:read", "web:read"]
+
+
+def ask(service: ToolCalling, messages: list[Any]) -> list[Any]:
+    """What is sent first, and what stands in the history behind one call in text and its result."""
+    sent = service.with_tool_prompt(messages)
+    service.observe(WROTE)
+    (call,) = service.get_last_tool_calls()
+    asyncio.run(service.execute_native_tool_calls(wait))
+    said, *results = service.conversation_messages()
+    assert [service.format_tool_result(call.id, "waited 1")] == results
+    return [*sent, said, *results]
+
+
+@pytest.mark.parametrize(
+    "provider", ["openai", "openai_responses", "anthropic", "gemini", "mistral", "cohere", "ollama", "bedrock"]
+)
+def test_text_mode_speaks_the_shape_of_its_provider(provider: str) -> None:
+    service = ToolCalling(REGISTRY, mode="text", provider=provider)
+    question = list(toolglot.convert_messages([{"role": "user", "content": "?"}], to=provider))
+    history = ask(service, question)
+    assert toolglot.check_history(history, provider) == []
+    told = toolglot.convert_messages(history, to="openai", source=provider)
+    texts = [json.dumps(message["content"]) for message in told]
+    assert json.dumps(service.tool_set.to_prompt())[1:-1] in texts[0]
+    assert json.dumps(WROTE)[1:-1] in texts[-2]
+    assert "waited 1" in texts[-1]
+    # The given ones stay as they were.
+    assert question == list(toolglot.convert_messages([{"role": "user", "content": "?"}], to=provider))
+
+
+@pytest.mark.parametrize("content", ["?", [{"type": "text", "text": "?", "cache_control": {"type": "ephemeral"}}]])
+def test_the_tools_stand_before_the_question_where_the_prompt_stands_beside(content: Any) -> None:
+    service = ToolCalling(REGISTRY, mode="text", provider="anthropic")
+    (message,) = service.with_tool_prompt([{"role": "user", "content": content}])
+    prompt = service.tool_set.to_prompt()
+    if isinstance(content, str):
+        assert message["content"] == f"{prompt}\n\n?"
+    else:
+        assert message["content"] == [{"type": "text", "text": prompt}, *content]
+    assert service.with_tool_prompt([]) == [{"role": "user", "content": prompt}]
+
+
+def test_who_asks_while_the_calls_run_waits_for_their_outcomes() -> None:
+    service = ToolCalling(REGISTRY)
+    ran: list[str] = []
+
+    async def go() -> None:
+        let_go = asyncio.Event()
+
+        async def execute(call: toolglot.ToolCall) -> str:
+            ran.append(call.name)
+            await let_go.wait()
+            return "done"
+
+        service.begin_turn()
+        service.observe(openai_response('{"n": 1}', name=spelt(service)))
+        first = asyncio.create_task(service.execute_native_tool_calls(execute))
+        await asyncio.sleep(0)
+        assert service.has_pending_tool_calls()
+        messages = [{"role": "user", "content": "?"}, *service.conversation_messages()]
+        assert toolglot.check_history(messages, "openai") == []
+        given_up = asyncio.create_task(service.execute_native_tool_calls(execute))
+        second = asyncio.create_task(service.execute_native_tool_calls(execute))
+        await asyncio.sleep(0.01)
+        given_up.cancel()
+        await asyncio.sleep(0.01)
+        let_go.set()
+        (outcome,) = await second
+        assert outcome.output == "done"
+        assert await first == [outcome]
+        assert given_up.cancelled()
+        assert not service.has_pending_tool_calls()
+
+    asyncio.run(go())
+    assert len(ran) == 1
+
+
+@pytest.mark.parametrize("execute", [None, 5, lambda: 1, lambda call, *, needed: 1])
+def test_what_no_call_can_be_given_to_is_the_programmers_to_mend(execute: Any) -> None:
+    service = ToolCalling(REGISTRY)
+    service.observe(openai_response('{"n": 1}', name=spelt(service)))
+    with pytest.raises(toolglot.BadOptionError) as caught:
+        asyncio.run(service.execute_native_tool_calls(execute))
+    assert caught.value.place == "execute"
+    assert service.has_pending_tool_calls()
+
+
+def test_what_a_tool_raises_is_logged_and_kept(caplog: pytest.LogCaptureFixture) -> None:
+    service = ToolCalling(REGISTRY)
+    service.observe(openai_response('{"n": 1}', name=spelt(service)))
+    (outcome,) = asyncio.run(service.execute_native_tool_calls(lambda call: {}["x"]))
+    assert isinstance(outcome.exception, KeyError)
+    assert outcome.error == "KeyError: 'x'"
+    (record,) = caplog.records
+    assert record.name == "toolglot.service"
+    assert record.exc_info is not None
+    assert record.exc_info[1] is outcome.exception
+
+
+@pytest.mark.parametrize("looks", [False, True])
+def test_an_answer_that_nobody_can_see_any_more_is_told(looks: bool, caplog: pytest.LogCaptureFixture) -> None:
+    service = ToolCalling(REGISTRY)
+
+    async def call_llm() -> None:
+        service.observe(WROTE)
+        if looks:
+            service.has_pending_tool_calls()
+
+    async def go() -> None:
+        for _ in range(2):
+            await asyncio.create_task(call_llm())
+            assert not service.has_pending_tool_calls()
+
+    asyncio.run(go())
+    assert ["begin_turn" in record.message for record in caplog.records] == ([] if looks else [True])
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), True])
+def test_no_time_to_wait_is_refused(timeout: Any) -> None:
+    with pytest.raises(toolglot.BadOptionError):
+        ToolCalling(REGISTRY, timeout=timeout)

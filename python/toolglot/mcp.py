@@ -35,6 +35,8 @@ class Session(Protocol):
 
 async def _pages(session: Any) -> list[Any]:
     """All tools of one session, page by page."""
+    if not hasattr(session, "list_tools"):
+        raise BadOptionError(f"a session has a list_tools, {type(session).__name__} has none", "sessions")
     accepts = inspect.signature(session.list_tools).parameters
     found: list[Any] = []
     cursor: str | None = None
@@ -64,6 +66,7 @@ async def list_tools(sessions: Any) -> ToolSet:
             both, in the spelling that each provider allows.
 
     Raises:
+        BadOptionError: Something given is no session.
         BadToolError: The sessions offer tools, and not one of them can be read.
     """
     if not isinstance(sessions, Mapping):
@@ -80,9 +83,11 @@ async def call(session: Any, call: ToolCall, tools: ToolSet | None = None) -> An
         tools: What ``list_tools`` returned; needed where a tool's name is not its name at the server.
 
     Raises:
-        BadOptionError: The call is not runnable: ``call.error_message()`` says why.
+        BadOptionError: The call is not runnable (``call.error_message()`` says why), or is no ToolCall.
         BadToolError: No session offers the tool.
     """
+    if not isinstance(call, ToolCall):
+        raise BadOptionError(f"a ToolCall is needed, not {type(call).__name__}; ToolSet.check makes one", "call")
     if not call.runnable:
         raise BadOptionError(f"a call with status {call.status!r} is not run", call.name)
     name, server = call.name, None
@@ -93,7 +98,8 @@ async def call(session: Any, call: ToolCall, tools: ToolSet | None = None) -> An
         if server is None and len(session) == 1:
             server = next(iter(session))
         if server not in session:
-            raise BadToolError("no session offers this tool", call.name)
+            unknown = "; which one has it is known by `tools`, what list_tools returned" if tools is None else ""
+            raise BadToolError(f"no session offers this tool{unknown}", call.name)
         session = session[server]
     return await session.call_tool(name, call.arguments)
 
@@ -101,13 +107,13 @@ async def call(session: Any, call: ToolCall, tools: ToolSet | None = None) -> An
 class McpTools:
     """Live sessions with the tools they offer: what ``list_tools`` and ``call`` need, kept together."""
 
-    def __init__(self, sessions: Mapping[str, Any], tools: ToolSet) -> None:
-        self.sessions = dict(sessions)
+    def __init__(self, sessions: Any, tools: ToolSet) -> None:
+        self.sessions = dict(sessions) if isinstance(sessions, Mapping) else sessions
         self.tools = tools
 
     @classmethod
-    async def connect(cls, sessions: Mapping[str, Any]) -> McpTools:
-        """List the tools of all sessions (by server)."""
+    async def connect(cls, sessions: Any) -> McpTools:
+        """List the tools of one session, or of several by the names of their servers, as ``list_tools`` does."""
         return cls(sessions, await list_tools(sessions))
 
     async def refresh(self) -> ToolSet:

@@ -94,9 +94,17 @@ def validate_request(request: Any) -> None:
         ...
     toolglot.router.RequestError: messages[0]: a tool message must follow the assistant message with its tool_calls
     """
-    body = as_dict(request)
+    body = _asked(request)
     _check_tools(body)
     _check_messages(body.get("messages"))
+
+
+def _asked(request: Any) -> dict[str, Any]:
+    """The client's request. Whatever JSON it sent, the answer is an error of its own, not the server's."""
+    try:
+        return as_dict(request)
+    except TypeError as error:
+        raise RequestError(f"the request is no object: {error}", code="invalid_value", param="body") from None
 
 
 def _check_tools(body: dict[str, Any]) -> None:
@@ -280,7 +288,7 @@ def transform_request(
     """
     if mode not in ("native", "text"):
         raise BadOptionError(f"{mode!r} is neither 'native' nor 'text'", "mode")
-    body = as_dict(request)
+    body = _asked(request)
     if validate:
         validate_request(body)
     if mode == "native":

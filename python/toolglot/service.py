@@ -3,7 +3,8 @@
     class LLMService(ToolCalling):
         async def _call_llm(self) -> str:
             response = await self.api.call(messages=self.history, tools=self.get_tool_definitions_for_api())
-            return self.observe(response).content
+            turn: Turn = self.observe(response)
+            return turn.content
 
         async def answer(self) -> str:
             while True:
@@ -19,20 +20,21 @@ Native calls and calls in text are read by one reader, so the same call is never
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextvars
 import inspect
+import logging
+import math
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, overload
 
-from ._chat import new_id
 from ._core import (
     Dialect,
     Event,
     Policy,
     StreamNormalizer,
-    StreamParser,
     ToolCall,
     ToolSet,
     Turn,
@@ -42,11 +44,14 @@ from ._core import (
     format_tool_results,
     normalize,
 )
+from ._executed import Execute, OwnTimeoutError, attempt, check_execute, words
+from ._observed import StreamReader, own_ids, with_calls, written
 from .errors import BadOptionError, BadToolError
+from .messages import convert_messages
 
 __all__ = ["ToolCalling", "ToolOutcome"]
 
-Execute: TypeAlias = Callable[[ToolCall], Any]
+_log = logging.getLogger("toolglot.service")
 
 _DECLARES = ("definition", "description", "parameters", "inputSchema", "input_schema")
 """What says of a registry's entry that it is a tool: nothing else in it must be there."""
@@ -62,6 +67,8 @@ class ToolOutcome:
     """The tool's result, where it succeeded."""
     error: str = ""
     """Why there is none, in words for the model."""
+    exception: Exception | None = field(default=None, compare=False, repr=False)
+    """What the tool raised, if it did; it is logged as well."""
 
     @property
     def tool_id(self) -> str:
@@ -79,6 +86,10 @@ class _Exchange:
     outcomes: list[ToolOutcome] | None = None
     owner: object = None
     """The task or thread that it belongs to; None if it was begun for all that start from there."""
+    running: concurrent.futures.Future[None] | None = None
+    """Done when the calls that are being executed have their outcomes."""
+    seen: bool = False
+    """Somebody asked what became of it."""
 
 
 @dataclass
@@ -93,6 +104,10 @@ class _Settings:
     current: contextvars.ContextVar[_Exchange | None] = field(
         default_factory=lambda: contextvars.ContextVar("toolglot_exchange", default=None)
     )
+    latest: _Exchange | None = None
+    """What was observed last, in whatever task."""
+    lost: bool = False
+    """It was said that an answer was observed where nobody can see it."""
 
 
 class ToolCalling:
@@ -102,7 +117,8 @@ class ToolCalling:
 
     Each asyncio task and each thread has its own last answer, so turns that run at once in one service do not mix. Where
     ``_call_llm`` runs in a task of its own (``asyncio.wait_for`` before Python 3.12 makes one), or in a thread, open the
-    turn outside of it with ``begin_turn``, which says what belongs to it.
+    turn outside of it with ``begin_turn``, which says what belongs to it. Where an answer was observed in a task that has
+    ended, and nobody can see it any more, the logger ``toolglot.service`` warns of that.
 
     Args:
         tools: See ``use_tools``, which takes the same options.
@@ -145,7 +161,7 @@ class ToolCalling:
             dialect: How the model spells calls in text. With ``"auto"``, the default, text mode asks for plain JSON;
                 whatever dialect the model then answers in, its results come in the form that this one has for them.
             policy: A Policy, or a dict of its options.
-            timeout: Seconds that one tool may take.
+            timeout: Seconds that one tool may take, more than 0; None, the default, sets no limit.
             starts_in: ``"reasoning"`` where the model's prompt has already opened the reasoning block (R1, QwQ, thinking
                 Qwens).
 
@@ -183,11 +199,18 @@ class ToolCalling:
         return settings.tools.to(settings.provider)
 
     def with_tool_prompt(self, messages: list[Any]) -> list[Any]:
-        """The messages to send: in text mode with the tools in the system prompt, else as they are."""
+        """The messages to send: in text mode with the tools in the system prompt, else as they are.
+
+        Where the provider takes its system prompt beside the messages (Anthropic, Gemini, Bedrock), the tools stand at the
+        beginning of the first user message.
+        """
         settings = self._settings
         if settings.mode == "native" or not len(settings.tools):
             return messages
-        return settings.tools.inject(messages, settings.dialect)
+        if not _prompt_stands_beside(settings.provider):
+            return settings.tools.inject(messages, settings.dialect)
+        (prompt,) = convert_messages([_chat("user", settings.tools.to_prompt(settings.dialect))], to=settings.provider)
+        return _before_question(prompt, messages)
 
     # -- what the model answered --
 
@@ -227,23 +250,27 @@ class ToolCalling:
             ProviderError: The response holds no answer.
         """
         if isinstance(response, Turn):
-            return self._take(response, _written(response))
+            return self._take(response, written(response))
         settings = self._settings
         options = _reading(settings, starts_in)
         if isinstance(response, str):
-            return self._take(_own_ids(extract(response, **options)), response)
+            return self._take(own_ids(extract(response, **options)), response)
         if hasattr(response, "__aiter__"):
-            return self._observe_async(response, _StreamReader(settings, options), self._exchange(new=True))
+            return self._observe_async(response, self._reader(options), self._exchange(new=True))
         if hasattr(response, "__next__") or (hasattr(response, "__iter__") and hasattr(response, "close")):
-            return self._observe_sync(response, _StreamReader(settings, options), self._exchange(new=True))
+            return self._observe_sync(response, self._reader(options), self._exchange(new=True))
         try:
             turn = normalize(response, provider=settings.provider, **options)
         except Exception:
             self._exchange(new=True)
             raise
-        return self._take(_own_ids(turn), _written(turn))
+        return self._take(own_ids(turn), written(turn))
 
-    async def _observe_async(self, stream: Any, reader: _StreamReader, exchange: _Exchange) -> AsyncIterator[Event]:
+    def _reader(self, options: dict[str, Any]) -> StreamReader:
+        settings = self._settings
+        return StreamReader(settings.provider, keep_text=settings.mode == "text", options=options)
+
+    async def _observe_async(self, stream: Any, reader: StreamReader, exchange: _Exchange) -> AsyncIterator[Event]:
         try:
             async for chunk in stream:
                 for event in reader.feed(chunk):
@@ -257,7 +284,7 @@ class ToolCalling:
             yield event
         exchange.turn, exchange.raw = reader.finish()
 
-    def _observe_sync(self, stream: Any, reader: _StreamReader, exchange: _Exchange) -> Iterator[Event]:
+    def _observe_sync(self, stream: Any, reader: StreamReader, exchange: _Exchange) -> Iterator[Event]:
         try:
             for chunk in stream:
                 yield from reader.feed(chunk)
@@ -274,16 +301,21 @@ class ToolCalling:
         return turn
 
     def _exchange(self, *, new: bool = False) -> _Exchange:
-        current = self._settings.current
-        exchange = current.get()
+        settings = self._settings
+        exchange = settings.current.get()
         me = _whoami()
         if exchange is None or (new and exchange.owner is not None and exchange.owner != me):
             # A task inherits its parent's exchange: it may look at that, but what it observes is its own.
             exchange = _Exchange(owner=me)
-            current.set(exchange)
+            settings.current.set(exchange)
         elif new:
             # Emptied in place: the task that began the turn looks at the same object.
-            exchange.turn, exchange.raw, exchange.outcomes = None, None, None
+            exchange.turn, exchange.raw, exchange.outcomes, exchange.running = None, None, None, None
+        exchange.seen = not new
+        if new:
+            settings.latest = exchange
+        else:
+            _warn_of_lost(settings)
         return exchange
 
     @property
@@ -316,38 +348,54 @@ class ToolCalling:
 
         Args:
             execute: Takes a ToolCall and returns the result: a coroutine function, or a function, which runs in a
-                thread. What it raises becomes an error result, and so is a result that says so as MCP's do
-                (``isError``, ``is_error``). Which server has the tool is ``tool_set[call.name].server``.
+                thread. What it raises becomes an error result, is logged (``toolglot.service``), and is the outcome's
+                ``exception``; a result that says so as MCP's do (``isError``, ``is_error``) is an error as well. Which
+                server has the tool is ``tool_set[call.name].server``.
 
         A call that is not runnable is never executed: its outcome says what was wrong, for the model. Calls that have
-        an outcome are not executed again.
+        an outcome are not executed again, and who asks while they run waits for the same outcomes.
+
+        Raises:
+            BadOptionError: ``execute`` is no function of one argument.
         """
+        check_execute(execute)
         exchange = self._exchange()
         if exchange.turn is None:
             return []
+        if exchange.outcomes is None and exchange.running is not None:
+            await asyncio.wrap_future(exchange.running)
         if exchange.outcomes is None:
-            calls = exchange.turn.tool_calls
-            # Set first: a second caller in the meantime must not execute the calls again.
-            exchange.outcomes = []
-            try:
-                tasks = [self._outcome(execute, call) for call in calls]
-                exchange.outcomes = list(await asyncio.gather(*tasks))
-            except BaseException:
-                interrupted = "The call was interrupted; whether it took effect is not known."
-                exchange.outcomes = [ToolOutcome(call, False, error=interrupted) for call in calls]
-                raise
+            exchange.outcomes = await self._run_all(exchange, execute, exchange.turn.tool_calls)
         return list(exchange.outcomes)
+
+    async def _run_all(self, exchange: _Exchange, execute: Execute, calls: Sequence[ToolCall]) -> list[ToolOutcome]:
+        running = exchange.running = concurrent.futures.Future()
+        # Whoever waits for it may be cancelled, it may not.
+        running.set_running_or_notify_cancel()
+        interrupted = "The call was interrupted; whether it took effect is not known."
+        outcomes = [ToolOutcome(call, False, error=interrupted) for call in calls]
+        try:
+            outcomes = list(await asyncio.gather(*(self._outcome(execute, call) for call in calls)))
+        finally:
+            # A new answer may stand there by now.
+            if exchange.running is running:
+                exchange.outcomes = outcomes
+            running.set_result(None)
+        return outcomes
 
     async def _outcome(self, execute: Execute, call: ToolCall) -> ToolOutcome:
         settings = self._settings
         if not call.runnable:
             return ToolOutcome(call, False, error=self._why_not(call))
         try:
-            result = await asyncio.wait_for(_attempt(execute, call), settings.timeout)
+            result = await asyncio.wait_for(attempt(execute, call), settings.timeout)
         except (TimeoutError, asyncio.TimeoutError):
             return ToolOutcome(call, False, error=f"{call.name} timed out")
         except Exception as error:
-            return ToolOutcome(call, False, error=str(error) or type(error).__name__)
+            raised = error.__cause__ if isinstance(error, OwnTimeoutError) else error
+            _log.warning("the tool %s failed", call.name, exc_info=raised)
+            said = words(error)
+            return ToolOutcome(call, False, error=said, exception=raised if isinstance(raised, Exception) else error)
         failed = getattr(result, "is_error", None) is True or getattr(result, "isError", None) is True
         if isinstance(result, Mapping) and result.get("isError") is True:
             failed = True
@@ -366,21 +414,17 @@ class ToolCalling:
         settings = self._settings
         calls = {call.id: call for call in self.get_last_tool_calls()}
         known = self._spelt(calls[tool_id]) if tool_id in calls else tool_id
-        provider = "text" if settings.mode == "text" else settings.provider
-        return format_tool_result(
-            known,
-            result,
-            is_error=is_error,
-            provider=provider,
-            dialect=self._result_dialect() if settings.mode == "text" else None,
-            tools=settings.tools,
-        )
+        if settings.mode == "text":
+            dialect = self._result_dialect()
+            message = format_tool_result(known, result, is_error=is_error, provider="text", dialect=dialect)
+            return self._as_provider([message])[0]
+        return format_tool_result(known, result, is_error=is_error, provider=settings.provider, tools=settings.tools)
 
     def conversation_messages(self) -> list[Any]:
         """What to add to the history for the last answer: the assistant's message, and the results of its calls.
 
-        Every call in it has its result, also those that were never executed, so that the history is valid for the
-        provider. An answer that says nothing leaves nothing: providers refuse empty messages.
+        Every call in it has its result, also those that were never executed or still run, so that the history is valid
+        for the provider. An answer that says nothing leaves nothing: providers refuse empty messages.
         """
         exchange, settings = self._exchange(), self._settings
         turn = exchange.turn
@@ -388,21 +432,27 @@ class ToolCalling:
             return []
         outcomes = exchange.outcomes
         if outcomes is None:
-            outcomes = [ToolOutcome(call, False, error="The call was not executed.") for call in turn.tool_calls]
+            why = "The call was not executed." if exchange.running is None else "The call has no result yet."
+            outcomes = [ToolOutcome(call, False, error=why) for call in turn.tool_calls]
         results = [
             (self._spelt(outcome.call), outcome.error or outcome.output, not outcome.success) for outcome in outcomes
         ]
         if settings.mode == "text":
             raw = exchange.raw if _goes_back(turn) else None
-            return [self._as_written(turn, raw), *self._text_results(results)]
+            return self._as_provider([self._as_written(turn, raw), *self._text_results(results)])
         message = assistant_message(self._sendable(turn), provider=settings.provider, tools=settings.tools)
         first = message if isinstance(message, list) else [message] if message else []
         return [*first, *format_tool_results(results, provider=settings.provider, tools=settings.tools)]
 
+    def _as_provider(self, messages: list[Any]) -> list[Any]:
+        """Messages that hold nothing but text, in the provider's shape."""
+        provider = self._settings.provider
+        return messages if provider == "openai" else list(convert_messages(messages, to=provider, source="openai"))
+
     def _as_written(self, turn: Turn, raw: str | None) -> Any:
         """The answer in text mode: what the model wrote, or native calls in the form that it would have written."""
         if raw:
-            return {"role": "assistant", "content": raw}
+            return _chat("assistant", raw)
         return assistant_message(turn, provider="text", dialect=self._result_dialect())
 
     def _text_results(self, results: list[Any]) -> list[Any]:
@@ -422,109 +472,64 @@ class ToolCalling:
         calls = [self._spelt(call) for call in turn.tool_calls]
         if all(new is old for new, old in zip(calls, turn.tool_calls, strict=True)):
             return turn
-        return _with_calls(turn, calls)
+        return with_calls(turn, calls)
 
 
 def _check(settings: _Settings) -> None:
     """Raise what the first answer would raise, where it is the caller's to mend."""
     if settings.mode not in ("native", "text"):
         raise BadOptionError(f"{settings.mode!r} is neither 'native' nor 'text'", "mode")
-    if settings.timeout is not None and not isinstance(settings.timeout, (int, float)):
-        raise BadOptionError(f"seconds are a number, not a {type(settings.timeout).__name__}", "timeout")
+    timeout = settings.timeout
+    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, (int, float))):
+        raise BadOptionError(f"seconds are a number, not a {type(timeout).__name__}", "timeout")
+    if timeout is not None and (math.isnan(timeout) or timeout <= 0):
+        raise BadOptionError(f"{timeout} seconds are no time to wait; None sets no limit", "timeout")
     # Made for their errors.
     StreamNormalizer(settings.provider, **_reading(settings, None))
     # A dialect that cannot be shown to the model is told here, not in the middle of a conversation.
     settings.tools.to_prompt(settings.dialect if settings.mode == "text" else "auto")
 
 
-def _own_ids(turn: Turn) -> Turn:
-    """The turn with an id of its own for each call in text: models that write their ids repeat them."""
-    if turn.source in (None, "native"):
-        return turn
-    return _with_calls(turn, [call._with_id(new_id()) for call in turn.tool_calls])
+def _chat(role: str, content: str) -> dict[str, Any]:
+    return {"role": role, "content": content}
 
 
-def _with_calls(turn: Turn, calls: list[ToolCall]) -> Turn:
-    return Turn(
-        turn.content,
-        calls,
-        reasoning=turn.reasoning,
-        stop_reason=turn.stop_reason,
-        usage=turn.usage,
-        source=turn.source,
-        dialect=turn.dialect,
-        issues=turn.issues,
-        provider_state=turn.provider_state,
-    )
+def _prompt_stands_beside(provider: str) -> bool:
+    """The provider takes its system prompt beside the messages, not as one of them."""
+    return convert_messages([_chat("system", "-"), _chat("user", "-")], to=provider, source="openai").system is not None
 
 
-class _StreamReader:
-    """A stream of text pieces, or of a provider's chunks: the first one shows which."""
-
-    def __init__(self, settings: _Settings, options: dict[str, Any]) -> None:
-        self._provider = settings.provider
-        self._keeps = settings.mode == "text"
-        self._options = options
-        self._reader: StreamParser | StreamNormalizer | None = None
-        self._pieces: list[str] = []
-        # The own ids of calls in text, and all calls that ended, by the index that the events have.
-        self._ids: dict[int, str] = {}
-        self._ended: dict[int, ToolCall] = {}
-
-    def feed(self, chunk: Any) -> list[Event]:
-        if self._reader is None:
-            text = isinstance(chunk, str)
-            self._reader = StreamParser(**self._options) if text else StreamNormalizer(self._provider, **self._options)
-        reader = self._reader
-        if isinstance(reader, StreamNormalizer):
-            return [self._own(event, reader._in_text) for event in reader.feed(chunk)]
-        if self._keeps:
-            self._pieces.append(chunk)
-        return [self._own(event, _always) for event in reader.feed(chunk)]
-
-    def close(self) -> list[Event]:
-        reader = self._reader
-        if reader is None:
-            return []
-        events = reader.close()
-        # What begins only now is of one kind: beside native calls those in text are none.
-        begun = any(event.kind == "call_started" for event in events)
-        native = begun and reader.finish().source == "native"
-        return [self._own(event, _never if native else _always) for event in events]
-
-    def _own(self, event: Event, in_text: Callable[[int], bool]) -> Event:
-        """The event, with the id of its own that a call in text has."""
-        index, call = event.index, event.call
-        if index is None or event.kind == "arguments":
-            return event
-        if call is None:
-            if not in_text(index):
-                return event
-            self._ids[index] = new_id()
-            return Event("call_started", index=index, id=self._ids[index], name=event.name)
-        if index in self._ids:
-            call = call._with_id(self._ids[index])
-            event = Event("call_ended", index=index, call=call)
-        self._ended[index] = call
-        return event
-
-    def finish(self) -> tuple[Turn | None, str | None]:
-        """The turn, and what the model wrote."""
-        if self._reader is None:
-            return None, None
-        turn = self._reader.finish()
-        raw = _written(turn) or "".join(self._pieces)
-        if self._ids:
-            turn = _with_calls(turn, [self._ended[index] for index in sorted(self._ended)])
-        return turn, raw
+def _before_question(prompt: Any, messages: list[Any]) -> list[Any]:
+    """The messages with the `prompt`, a user's in the same shape, at the beginning of the first one of the user."""
+    messages = list(messages)
+    key = "parts" if "parts" in prompt else "content"
+    for place, message in enumerate(messages):
+        if isinstance(message, Mapping) and message.get("role") == "user" and message.get(key):
+            ours, theirs = prompt[key], message[key]
+            if isinstance(ours, str) and isinstance(theirs, str):
+                joined: Any = f"{ours}\n\n{theirs}"
+            else:
+                joined = [*_blocks(ours), *_blocks(theirs)]
+            messages[place] = {**message, key: joined}
+            return messages
+    return [prompt, *messages]
 
 
-def _always(index: int) -> bool:
-    return True
+def _blocks(content: Any) -> list[Any]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
 
 
-def _never(index: int) -> bool:
-    return False
+def _warn_of_lost(settings: _Settings) -> None:
+    """Say once that what was observed in a task that has ended is lost to the one that asks for it now."""
+    latest = settings.latest
+    if settings.lost or latest is None or latest.seen or latest.turn is None or not latest.turn.tool_calls:
+        return
+    if isinstance(latest.owner, asyncio.Task) and latest.owner.done():
+        settings.lost = True
+        _log.warning(
+            "an answer with calls was observed in a task that has ended, and cannot be seen from here: call begin_turn() "
+            "before asyncio.wait_for or create_task"
+        )
 
 
 def _reading(settings: _Settings, starts_in: str | None) -> dict[str, Any]:
@@ -535,12 +540,6 @@ def _reading(settings: _Settings, starts_in: str | None) -> dict[str, Any]:
         "policy": settings.policy,
         "starts_in": starts_in or settings.starts_in,
     }
-
-
-def _written(turn: Turn) -> str | None:
-    """The text of a provider's answer that had its calls in it."""
-    content: str | None = ((turn.provider_state or {}).get("text") or {}).get("content")
-    return content
 
 
 def _goes_back(turn: Turn) -> bool:
@@ -556,29 +555,6 @@ def _whoami() -> object:
         return asyncio.current_task() or threading.get_ident()
     except RuntimeError:
         return threading.get_ident()
-
-
-class _OwnTimeoutError(Exception):
-    """The tool's own, which is not that of waiting for it."""
-
-
-async def _attempt(execute: Execute, call: ToolCall) -> Any:
-    """The tool's result, its own time-outs told from that of the call."""
-    try:
-        return await _run(execute, call)
-    except (TimeoutError, asyncio.TimeoutError) as error:
-        raise _OwnTimeoutError(str(error) or type(error).__name__) from error
-
-
-async def _run(execute: Execute, call: ToolCall) -> Any:
-    """The tool's result. A function that is not async must not stop the others, so it runs in a thread."""
-    method = getattr(type(execute), "__call__", None)  # noqa: B004 - an object may have an async one
-    if inspect.iscoroutinefunction(execute) or inspect.iscoroutinefunction(method):
-        return await execute(call)
-    result = await asyncio.to_thread(execute, call)
-    if isinstance(result, Awaitable):
-        return await result
-    return result
 
 
 def _tool_set(tools: Any) -> ToolSet:
