@@ -1,4 +1,4 @@
-"""The parts of the README, and the table of repairs in docs/repair.md, that can be checked.
+"""The parts of the README, and the tables in docs/formats.md and docs/repair.md, that can be checked.
 
 As a script: `run` and `tests` print the command that the README gives for it, so that the CI runs the README itself;
 `formats` writes the table of formats anew from the catalogue, `repairs` that of repairs from tests/data/json/repair.jsonl.
@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
+FORMAT = ROOT / "docs" / "formats.md"
 REPAIR = ROOT / "docs" / "repair.md"
 COMMANDS = ("run", "tests")
 
@@ -72,7 +73,7 @@ REPAIRS = re.compile(r"(?<=<!-- repairs -->\n).*?(?=<!-- /repairs -->)", re.DOTA
 
 if __name__ == "__main__":
     if sys.argv[1] == "formats":
-        README.write_text(FORMATS.sub(lambda _: formats() + "\n", README.read_text("utf-8")), "utf-8")
+        FORMAT.write_text(FORMATS.sub(lambda _: formats() + "\n", FORMAT.read_text("utf-8")), "utf-8")
     elif sys.argv[1] == "repairs":
         REPAIR.write_text(REPAIRS.sub(lambda _: repairs() + "\n", REPAIR.read_text("utf-8")), "utf-8")
     else:

@@ -18,6 +18,7 @@ import readme
 import toolglot
 from support import ROOT
 from toolglot import _core
+from toolglot.cli import main
 
 PACKAGE = Path(toolglot.__file__).parent
 
@@ -89,7 +90,7 @@ def test_docstrings(path: Path) -> None:
 
 
 def test_table_of_formats() -> None:
-    table = readme.FORMATS.search(readme.README.read_text("utf-8"))
+    table = readme.FORMATS.search(readme.FORMAT.read_text("utf-8"))
     assert table is not None
     assert table[0].strip() == readme.formats(), "run: python tests/readme.py formats"
 
@@ -109,3 +110,14 @@ def test_readme_commands() -> None:
     assert re.search(r"toolglot extract .*examples/outputs/\*", readme.command("run"))
     assert "examples/tools.json" in readme.command("run")
     assert "nox -s tests" in readme.command("tests")
+
+
+def test_what_the_readme_shows_of_its_first_command(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    (_, written), (_, printed) = readme.blocks("text")
+    output = "examples/outputs/kimi_k2.txt"
+    assert (ROOT / output).read_text("utf-8").strip() == written.strip()
+    assert main(["extract", "--tools", "examples/tools.json", output, output]) == 0
+    assert capsys.readouterr().out == printed * 2
