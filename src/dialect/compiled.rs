@@ -4,7 +4,7 @@ use super::choice;
 use super::id::{CallId, RowId, SectionId};
 use super::marker::Marker;
 use super::markers::Markers;
-use super::row::{CallTemplate, First, Row};
+use super::row::{CallTemplate, First, Row, Section};
 use super::template::{Body, Element, Slot, opener};
 use super::{Bare, Dialect};
 use crate::error::{Error, ErrorCode};
@@ -116,8 +116,8 @@ impl Dialects {
         self.row(id.row)?.call(id)
     }
 
-    /// What opens and closes the section.
-    pub(crate) fn section(&self, id: SectionId) -> Option<&(Vec<Element>, Vec<Element>)> {
+    /// What opens and closes a group of a row's calls.
+    pub(crate) fn section(&self, id: SectionId) -> Option<&Section> {
         self.row(id.row)?.sections.get(id.index())
     }
 

@@ -4,8 +4,10 @@ use super::id::{CallId, RowId, SectionId};
 use super::marker::Marker;
 use super::template::{self, Body, Element, Slot, Template};
 use super::{Bare, Dialect};
+use crate::bytes::begins;
 use crate::char_class;
 use crate::error::{Error, ErrorCode};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How a call is written, split at its body.
@@ -31,7 +33,7 @@ pub(crate) struct CallTemplate {
     /// Its name must be an offered one.
     pub(crate) offered: bool,
     /// So it must, and a parameter begins with the same marker: inside a call that marker is the parameter's.
-    as_parameter: bool,
+    pub(crate) as_parameter: bool,
     /// Another template of the set has the same head.
     pub(crate) shares_head: bool,
     /// An earlier row of the set reads the same calls: outside this row's section there is nothing to try again.
@@ -153,6 +155,54 @@ impl First {
     }
 }
 
+/// Calls that stand one behind the other in their row and begin with the same literal, or with none.
+#[derive(Debug, Clone)]
+struct Alike {
+    opener: Option<Box<str>>,
+    /// What they may begin with where that is no literal.
+    first: First,
+    calls: Range<usize>,
+}
+
+impl Alike {
+    /// All of the `calls`, by those that begin alike.
+    fn of(calls: &[CallTemplate], row: &Row) -> Vec<Self> {
+        let begins_as = |before: &CallTemplate, call: &CallTemplate| {
+            let opener = template::opener(&call.head);
+            opener.is_some() && opener == template::opener(&before.head)
+        };
+        let mut from = 0;
+        let mut alike = Vec::new();
+        for group in calls.chunk_by(begins_as) {
+            let Some(call) = group.first() else { continue };
+            alike.push(Self {
+                opener: template::opener(&call.head).map(Into::into),
+                first: First::behind(&call.head, call.body, &call.tail, row),
+                calls: from..from + group.len(),
+            });
+            from += group.len();
+        }
+        alike
+    }
+
+    /// They may begin with `text`, which may be cut off.
+    fn may_begin(&self, text: &[u8]) -> bool {
+        match self.opener.as_deref().map(str::as_bytes) {
+            Some(opener) => begins(text, opener) || opener.starts_with(text),
+            None => self.first.may_be(text),
+        }
+    }
+}
+
+/// What opens and closes a section.
+#[derive(Debug, Clone)]
+pub(crate) struct Section {
+    pub(crate) open: Vec<Element>,
+    pub(crate) close: Vec<Element>,
+    /// What opens it has the bars of a special token.
+    pub(crate) special: bool,
+}
+
 /// A parameter template, split at its value.
 #[derive(Debug, Clone)]
 pub(crate) struct Parameter {
@@ -176,11 +226,11 @@ pub(crate) struct Row {
     /// Its tags are named after the tools and their parameters.
     by_name: bool,
     pub(crate) calls: Vec<CallTemplate>,
+    alike: Vec<Alike>,
     pub(crate) parameters: Vec<Parameter>,
     /// What a parameter may begin with.
     pub(crate) first_parameter: First,
-    /// What opens and closes each section.
-    pub(crate) sections: Vec<(Vec<Element>, Vec<Element>)>,
+    pub(crate) sections: Vec<Section>,
     /// What a call in a section may begin with.
     pub(crate) first: First,
     /// An earlier row of the set has the same sections, and the same calls in them.
@@ -261,6 +311,7 @@ impl Row {
     pub(super) fn new(dialect: Arc<Dialect>, id: RowId, markers: &mut Vec<(String, Marker)>) -> Result<Self, Error> {
         let mut row = Self {
             calls: Vec::new(),
+            alike: Vec::new(),
             parameters: Vec::new(),
             first_parameter: First::default(),
             sections: Vec::new(),
@@ -322,6 +373,7 @@ impl Row {
         }
         let firsts = row.calls.iter().map(|call| First::behind(&call.head, call.body, &call.tail, &row));
         row.first = firsts.reduce(First::or).unwrap_or_default();
+        row.alike = Alike::of(&row.calls, &row);
         for (i, text) in dialect.inline_markers.iter().enumerate() {
             let template = Template::parse(text)?;
             let opener = template.opener().map(str::to_owned).ok_or_else(|| {
@@ -339,7 +391,8 @@ impl Row {
             if let Some(closer) = close.opener() {
                 markers.push((closer.to_owned(), Marker::SectionEnd(id.section(i))));
             }
-            row.sections.push((open.elements, close.elements));
+            let special = special(opener);
+            row.sections.push(Section { open: open.elements, close: close.elements, special });
         }
         Ok(row)
     }
@@ -362,8 +415,15 @@ impl Row {
 
     /// What may stand behind the literal that opens its section of this id: of more than a literal that is not known yet.
     pub(crate) fn first_in(&self, id: SectionId) -> Option<&First> {
-        let (open, _) = self.sections.get(id.index())?;
-        (open.len() == 1).then_some(&self.first)
+        let section = self.sections.get(id.index())?;
+        (section.open.len() == 1).then_some(&self.first)
+    }
+
+    /// Its templates of calls, by their numbers, that may begin with `text`, which may be cut off: a cheap look that spares most of
+    /// them the thorough one.
+    pub(crate) fn calls_before(&self, text: &[u8]) -> impl Iterator<Item = (usize, &CallTemplate)> {
+        let may_begin = self.alike.iter().filter(|alike| alike.may_begin(text));
+        may_begin.flat_map(|alike| alike.calls.clone().zip(self.calls.get(alike.calls.clone()).unwrap_or_default()))
     }
 
     /// Its calls that their marker shows inside another call as well.
@@ -378,12 +438,12 @@ impl Row {
 
     /// What its sections begin with.
     pub(crate) fn section_opens(&self) -> impl Iterator<Item = &[Element]> {
-        self.sections.iter().map(|(open, _)| &**open)
+        self.sections.iter().map(|section| &*section.open)
     }
 
     /// What they end with.
     pub(crate) fn section_closes(&self) -> impl Iterator<Item = &[Element]> {
-        self.sections.iter().map(|(_, close)| &**close)
+        self.sections.iter().map(|section| &*section.close)
     }
 
     /// A marker that opens a call or a parameter has the bars of a special token.

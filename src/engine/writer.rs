@@ -161,13 +161,13 @@ impl Writer {
         let tail = self.origin.tail(cx);
         let section = self.section.filter(|_| !must_close(tail));
         let section = section.and_then(|section| cx.dialects.section(section));
-        section.map_or(tail, |(_, close)| close)
+        section.map_or(tail, |section| &section.close)
     }
 
     /// Where the section of a call that ends at `at` is closed, if it is right behind that; else `at`.
     pub(super) fn behind_section(&self, cx: &Reader<'_>, at: usize) -> Look<usize> {
         let section = self.section.and_then(|section| cx.dialects.section(section));
-        let close = section.map_or(&[][..], |(_, close)| close);
+        let close = section.map_or(&[][..], |section| &*section.close);
         if close.is_empty() {
             Look::Is(at)
         } else {

@@ -129,8 +129,9 @@ fn spelt(row: &Row) -> Option<(String, String)> {
     };
     let (first, second) = (spelt(0), spelt(1));
     Some(match row.sections.first() {
-        Some((open, close)) => {
-            let round = |calls: &str| format!("{}{calls}{}", literal(open, None), literal(close, None));
+        Some(section) => {
+            let (open, close) = (literal(&section.open, None), literal(&section.close, None));
+            let round = |calls: &str| format!("{open}{calls}{close}");
             (round(&first), round(&format!("{first}\n{second}")))
         }
         None if first == second => (first, String::new()),

@@ -344,7 +344,7 @@ impl Parameters {
             return Look::when(tag.whole);
         }
         let first = |elements: &[Element]| cx.opens(next, elements).unit();
-        let sections = row.sections.iter().flat_map(|(open, close)| [first(open), first(close)]);
+        let sections = row.section_opens().chain(row.section_closes()).map(first);
         let looks = row.heads().map(first).chain(sections);
         Look::any_of(looks)
     }

@@ -82,7 +82,7 @@ fn begins_string(text: &[u8]) -> bool {
 
 /// A call of `row` begins at `at`, by a head that holds its name: where that ends.
 pub(super) fn begins(cx: &Reader<'_>, row: &Row, at: usize) -> Look<usize> {
-    if row.by_name() || !row.first.may_be(cx.bytes().get(at..).unwrap_or_default()) {
+    if row.by_name() {
         return Look::No;
     }
     let begins = |call: &CallTemplate| match head::head(cx, at, &call.head) {
@@ -91,17 +91,18 @@ pub(super) fn begins(cx: &Reader<'_>, row: &Row, at: usize) -> Look<usize> {
         _ => Look::No,
     };
     // A template further down may fit already where this one would fit better.
-    Look::first_of(row.marked_calls().map(begins))
+    let calls = row.calls_before(cx.bytes().get(at..).unwrap_or_default());
+    Look::first_of(calls.filter(|(_, call)| !call.as_parameter).map(|(_, call)| begins(call)))
 }
 
 /// As [`begins`], with the beginning of its arguments.
 fn calls(cx: &Reader<'_>, row: &Row, at: usize) -> bool {
-    let calls = |call: &CallTemplate| match head::head(cx, at, &call.head) {
+    let calls = |(_, call): (usize, &CallTemplate)| match head::head(cx, at, &call.head) {
         Look::Is(head) if call.body == Body::Python => Python::plausible(cx, head.end) == Look::Is(()),
         Look::Is(head) => head.name.is_some() && matches!(cx.bytes().get(head.end), Some(b'{' | b'(')),
         _ => false,
     };
-    row.calls.iter().any(calls)
+    row.calls_before(cx.bytes().get(at..).unwrap_or_default()).any(calls)
 }
 
 /// What stands behind `before` begins a string: behind a value's text it ends one that nothing opened.

@@ -103,7 +103,7 @@ impl Engine {
     fn closed_at_once(cx: &Reader<'_>, marker: Marker, from: usize) -> Look<usize> {
         let closes = match marker {
             Marker::Call(call) => cx.dialects.call(call).map(|call| &call.tail),
-            Marker::Section(section) => cx.dialects.section(section).map(|(_, close)| close),
+            Marker::Section(section) => cx.dialects.section(section).map(|section| &section.close),
             _ => None,
         };
         let (Some(elements), next) = (closes, cx.skip_space(from)) else { return Look::No };
@@ -206,9 +206,9 @@ impl Engine {
     /// The text ends in the first bytes of what closes the section, right behind a call in it.
     pub(super) fn cut_closer(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let section = self.section.filter(|section| self.call_ended(cx, at, section.row));
-        let Some((_, close)) = section.and_then(|section| cx.dialects.section(section)) else { return Taken::No };
+        let Some(marker) = section.and_then(|section| cx.dialects.section(section)) else { return Taken::No };
         // One byte alone is no evidence.
-        if cx.rest(at).trim_ascii().len() < 2 || !cut_off(cx.rest(at), close, &[]) {
+        if cx.rest(at).trim_ascii().len() < 2 || !cut_off(cx.rest(at), &marker.close, &[]) {
             return Taken::No;
         }
         self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing marker that is cut off was left out"));

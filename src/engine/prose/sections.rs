@@ -2,7 +2,7 @@
 use super::tried::Standing;
 use super::words::sentence;
 use crate::char_class;
-use crate::dialect::{CallTemplate, Marker, Row, SectionId, special};
+use crate::dialect::{CallTemplate, Marker, Row, SectionId};
 use crate::engine::head::{self, Head};
 use crate::engine::look::{seen, taken, told};
 use crate::engine::{Engine, Look, Mode, Reader, Taken};
@@ -47,38 +47,36 @@ impl Engine {
         section: SectionId,
         standing: Standing,
     ) -> Taken {
-        let (Some(row), Some((open, _))) = (cx.dialects.row(section.row), cx.dialects.section(section)) else {
+        let (Some(row), Some(marker)) = (cx.dialects.row(section.row), cx.dialects.section(section)) else {
             return Taken::No;
         };
         let mut opener = Head::default();
-        seen!(head::behind_marker(cx, at, length, open, &mut opener).0);
+        seen!(head::behind_marker(cx, at, length, &marker.open, &mut opener).0);
         let end = opener.end;
         // A line break that was written as its escape parts the two as well.
         let inside = seen!(cx.behind_space(at, cx.skip_markup_space(end)));
         if cx.ends_in_space(inside) {
             return Taken::More;
         }
-        if !row.first.may_be(cx.bytes().get(inside..).unwrap_or_default()) {
-            return Taken::No;
-        }
+        let calls = || row.calls_before(cx.bytes().get(inside..).unwrap_or_default());
         let mut head = Head::default();
-        for (i, call) in row.calls.iter().enumerate() {
+        for (i, call) in calls() {
             if told!(head::fill(cx, inside, &call.head, &mut head)).is_some() {
                 head.twice |= standing == Standing::Twice;
                 taken!(self.begin(cx, at, section.row.call(i), &mut head, Some(section)));
             }
         }
         // A call's marker stands there, though what follows it cannot be read: the section is one all the same.
-        let opener = |call: &CallTemplate| match cx.opens(inside, &call.head) {
+        let opener = |(_, call): (usize, &CallTemplate)| match cx.opens(inside, &call.head) {
             Look::Is(end) => call.first.may_be(Self::behind(cx, end)),
             Look::No | Look::More => false,
         };
         // The text ends in the call's head: then nothing was called, and the section's marker is text as well.
         let unfinished = cx.unfinished();
-        if cx.eof && row.calls.iter().any(|call| head::head(&unfinished, inside, &call.head) == Look::More) {
+        if cx.eof && calls().any(|(_, call)| head::head(&unfinished, inside, &call.head) == Look::More) {
             return Taken::No;
         }
-        if row.calls.iter().any(opener)
+        if calls().any(opener)
             && !self.closed_to_calls(row)
             && self.given.mode == Mode::Content
             && self.inline.is_none()
@@ -105,23 +103,22 @@ impl Engine {
         if !prose || self.section.is_some() {
             return Taken::No;
         }
+        let mut begins_line = None;
         let lists = ends.iter().rev().flat_map(|(_, list)| cx.dialects.markers.list(*list));
         for marker in lists {
             let Marker::Section(section) = *marker else { continue };
-            let (Some(row), Some((open, _))) = (cx.dialects.row(section.row), cx.dialects.section(section)) else {
+            let (Some(row), Some(marker)) = (cx.dialects.row(section.row), cx.dialects.section(section)) else {
                 continue;
             };
-            if self.closed_to_calls(row) {
+            // Among words, a tag may be spoken of.
+            if self.closed_to_calls(row) || !marker.special && !*begins_line.get_or_insert_with(|| cx.at_line_start(at))
+            {
                 continue;
             }
-            let end = match told!(head::head(cx, at, open)) {
+            let end = match told!(head::head(cx, at, &marker.open)) {
                 Some(opener) => opener.end,
                 None => continue,
             };
-            // Among words, a tag may be spoken of.
-            if !cx.at_line_start(at) && !special(cx.slice(at, end)) {
-                continue;
-            }
             if told!(self.call_behind_words(cx, end, section)).is_some() {
                 self.remove(cx, at, end);
                 // A fence may turn out to be code: then the section is text as well.
@@ -147,7 +144,7 @@ impl Engine {
             }
             let mut begins = Look::No;
             let mut head = Head::default();
-            for (i, template) in row.calls.iter().enumerate() {
+            for (i, template) in row.calls_before(cx.bytes().get(at..).unwrap_or_default()) {
                 let look = match cx.opens(at, &template.head) {
                     Look::Is(_) => head::fill(cx, at, &template.head, &mut head),
                     look => look.unit(),
@@ -160,7 +157,7 @@ impl Engine {
                     Look::No => {}
                 }
             }
-            let ends = row.sections.iter().flat_map(|(open, close)| [open, close]);
+            let ends = row.section_opens().chain(row.section_closes());
             let ends = Look::any_of(ends.map(|marker| cx.opens(at, marker).unit()));
             match ends.then(|()| Look::No).any(begins) {
                 Look::No if ends == Look::No => at += 1,
@@ -173,9 +170,9 @@ impl Engine {
     pub(super) fn section_ends(&mut self, cx: &Reader<'_>, at: usize, length: usize, section: SectionId) -> Taken {
         let row = section.row;
         let open = self.in_section_of(row) || self.call_ended(cx, at, row);
-        let Some((_, close)) = cx.dialects.section(section) else { return Taken::No };
+        let Some(marker) = cx.dialects.section(section) else { return Taken::No };
         let mut head = Head::default();
-        match head::behind_marker(cx, at, length, close, &mut head).0 {
+        match head::behind_marker(cx, at, length, &marker.close, &mut head).0 {
             // Words are what any text may say that does not stand right behind a call.
             Look::Is(()) if cx.rest(at).starts_with(char::is_alphanumeric) && !self.call_ended(cx, at, row) => {
                 Taken::No

@@ -520,7 +520,7 @@ pub(super) fn whole_tail(cx: &Reader<'_>, row: &Row, tail: &[Element], at: usize
     }
     let first = |elements: &[Element]| cx.opens(next, elements);
     let mut more = false;
-    for look in row.marked_calls().map(|c| first(&c.head)).chain(row.sections.iter().map(|(_, c)| first(c))) {
+    for look in row.marked_calls().map(|c| first(&c.head)).chain(row.section_closes().map(first)) {
         match look {
             Look::Is(_) => return Look::Is(true),
             Look::More => more = true,
