@@ -11,6 +11,7 @@ macro_rules! stub {
     };
 }
 
+mod argument;
 mod blobs;
 mod call;
 mod convert;

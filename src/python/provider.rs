@@ -1,4 +1,5 @@
 //! The providers' room: `normalize`, `StreamNormalizer`, and messages back.
+use super::argument::Count;
 use super::blobs::{message_to_py, messages_to_py, system_to_py};
 use super::call::ToolCall;
 use super::convert::{from_payload, from_result, is_its_own, to_py, type_name};
@@ -6,7 +7,6 @@ use super::dialect::{Spoken, dialect_argument};
 use super::event::Event;
 use super::guard::{guard, guard_detached};
 use super::parser::{event_list, options};
-use super::policy::Count;
 use super::report::Issue;
 use super::source::tools_argument;
 use super::text::{Input, Whole, bytes_of, utf8, whole};

@@ -1,10 +1,10 @@
 //! `toolglot.ToolSet`, `toolglot.Tool` and `toolglot.Loss`: the tools offered in one turn.
+use super::argument::{Count, word};
 use super::call::ToolCall;
 use super::convert::{from_py, json_to_py, to_py, type_name};
 use super::dialect::Spoken;
 use super::guard::guard;
 use super::plain::PlainDicts;
-use super::policy::Count;
 use super::report::{hash, repr_of};
 use super::served::Served;
 use super::source::{self, JsonText, Source};
@@ -466,7 +466,7 @@ impl Loss {
     #[new]
     #[pyo3(signature = (tool, pointer, kind, message=String::new()), text_signature = "(tool, pointer, kind, message='')")]
     fn new(tool: String, pointer: String, kind: &str, message: String) -> PyResult<Self> {
-        let kind = super::report::find(LossKind::ALL, LossKind::as_str, kind)?;
+        let kind = word("kind", LossKind::ALL, LossKind::as_str, kind)?;
         Ok(Self(convert::Loss { tool, pointer, kind, message }))
     }
 

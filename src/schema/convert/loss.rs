@@ -1,33 +1,19 @@
 //! The record of what a conversion changed.
+use crate::turn::words;
 
-/// What became of a part of a schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LossKind {
-    /// Left out: the target does not know it.
-    Dropped,
-    /// Said in other words that may allow more or less.
-    Rewritten,
-    /// Moved into the description.
-    Described,
-    /// The tool's strict mode is off, since its schema cannot be said strictly.
-    NotStrict,
-    /// A name the target refuses was respelt.
-    Renamed,
-}
-
-impl LossKind {
-    /// Every kind.
-    pub const ALL: &[Self] = &[Self::Dropped, Self::Rewritten, Self::Described, Self::NotStrict, Self::Renamed];
-
-    /// The fixed spelling of the kind, part of the public API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Dropped => "dropped",
-            Self::Rewritten => "rewritten",
-            Self::Described => "described",
-            Self::NotStrict => "not_strict",
-            Self::Renamed => "renamed",
-        }
+words! {
+    /// What became of a part of a schema.
+    LossKind {
+        /// Left out: the target does not know it.
+        Dropped => "dropped",
+        /// Said in other words that may allow more or less.
+        Rewritten => "rewritten",
+        /// Moved into the description.
+        Described => "described",
+        /// The tool's strict mode is off, since its schema cannot be said strictly.
+        NotStrict => "not_strict",
+        /// A name the target refuses was respelt.
+        Renamed => "renamed",
     }
 }
 
