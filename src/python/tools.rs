@@ -1,9 +1,10 @@
 //! `toolglot.ToolSet`, `toolglot.Tool` and `toolglot.Loss`: the tools offered in one turn.
 use super::argument::{Count, word};
 use super::call::ToolCall;
-use super::convert::{from_py, json_to_py, to_py, type_name};
+use super::convert::{from_py, json_to_py, to_py};
 use super::dialect::Spoken;
 use super::guard::guard;
+use super::messages::inject;
 use super::plain::PlainDicts;
 use super::report::{hash, repr_of};
 use super::served::Served;
@@ -14,7 +15,7 @@ use crate::schema::{self, Resolution};
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyInt, PyIterator, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple};
 use std::sync::{Arc, OnceLock};
 
 #[doc = stub!("ToolSet")]
@@ -519,65 +520,4 @@ impl Loss {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         repr_of("Loss", &self.to_dict(py)?)
     }
-}
-
-/// The messages with `prompt` in the system message: at its end if there is one, else as a new first message. The
-/// caller's list and messages stay as they are.
-fn inject<'py>(py: Python<'py>, messages: &Bound<'py, PyAny>, prompt: &str) -> PyResult<Bound<'py, PyList>> {
-    if messages.is_instance_of::<PyString>() || messages.is_instance_of::<PyDict>() {
-        let message = format!("messages is a list of messages, not a {}", type_name(messages));
-        return Err(PyTypeError::new_err(message));
-    }
-    let out = PyList::empty(py);
-    for (index, message) in messages.try_iter()?.enumerate() {
-        let message = message?;
-        if message.is_none() || message.is_instance_of::<PyString>() || message.is_instance_of::<PyInt>() {
-            let what = format!("a message is a dict or an SDK's object, not a {}", type_name(&message));
-            return Err(Error::at(ErrorCode::BadMessage, format!("/{index}"), what).into());
-        }
-        out.append(message)?;
-    }
-    if prompt.is_empty() {
-        return Ok(out);
-    }
-    for (i, message) in out.iter().enumerate() {
-        let Ok(message) = message.cast::<PyDict>() else { continue };
-        let role = message.get_item("role")?.and_then(|role| role.extract::<String>().ok());
-        if !matches!(role.as_deref(), Some("system" | "developer")) {
-            continue;
-        }
-        let message = message.copy()?;
-        match message.get_item("content")?.filter(|content| !content.is_none()) {
-            None => message.set_item("content", prompt)?,
-            Some(content) => match content.cast::<PyString>() {
-                Ok(text) => {
-                    let text = whole(text)?;
-                    // Injected before: once is enough.
-                    if text.contains(prompt) {
-                        return Ok(out);
-                    }
-                    let joined = if text.trim().is_empty() { prompt.to_owned() } else { format!("{text}\n\n{prompt}") };
-                    message.set_item("content", joined)?;
-                }
-                Err(_) => {
-                    let parts = PyList::empty(py);
-                    for part in content.try_iter()? {
-                        parts.append(part?)?;
-                    }
-                    let part = PyDict::new(py);
-                    part.set_item("type", "text")?;
-                    part.set_item("text", prompt)?;
-                    parts.append(part)?;
-                    message.set_item("content", parts)?;
-                }
-            },
-        }
-        out.set_item(i, message)?;
-        return Ok(out);
-    }
-    let message = PyDict::new(py);
-    message.set_item("role", "system")?;
-    message.set_item("content", prompt)?;
-    out.insert(0, message)?;
-    Ok(out)
 }
