@@ -35,7 +35,7 @@ use profile::Profile;
 pub(super) use profile::PropertyNames;
 use serde_json::Value;
 #[cfg(feature = "python")]
-pub(crate) use shape::{Shape, Strict as SaysStrict};
+pub(crate) use shape::{SaysStrict, Shape};
 use std::borrow::Cow;
 use walk::Walk;
 
