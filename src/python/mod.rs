@@ -65,9 +65,9 @@ mod _core {
     #[pymodule_export]
     use super::provider::{StreamNormalizer, normalize, normalize_choices};
     #[pymodule_export]
-    use super::report::{ArgumentError, Issue, Repair, Usage};
+    use super::report::{ArgumentError, Issue, Loss, Repair, Usage};
     #[pymodule_export]
-    use super::tools::{Loss, Tool, ToolSet};
+    use super::tools::{Tool, ToolSet};
     #[pymodule_export]
     use super::turn::Turn;
 

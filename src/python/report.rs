@@ -1,6 +1,7 @@
-//! The small records of a result: `Issue`, `Repair`, `ArgumentError`, `Usage`.
+//! The small records of a result: `Issue`, `Repair`, `ArgumentError`, `Usage`; and `Loss`, that of a conversion.
 use super::argument::{Count, word};
 use super::convert::to_py;
+use crate::schema::convert::{self, LossKind};
 use crate::turn::{self, IssueCode, RepairCode};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -121,6 +122,18 @@ record! {
     }
     pointer -> &str { |this| &this.pointer }
     keyword -> &str { |this| &this.keyword }
+    message -> &str { |this| &this.message }
+}
+
+record! {
+    Loss(convert::Loss) as "Loss";
+    new(tool: String, pointer: String, kind: &str, message: &str = "") {
+        let kind = word("kind", LossKind::ALL, LossKind::as_str, kind)?;
+        Ok(Self(convert::Loss { tool, pointer, kind, message: message.to_owned() }))
+    }
+    tool -> &str { |this| &this.tool }
+    pointer -> &str { |this| &this.pointer }
+    kind -> &'static str { |this| this.kind.as_str() }
     message -> &str { |this| &this.message }
 }
 

@@ -1,16 +1,16 @@
-//! `toolglot.ToolSet`, `toolglot.Tool` and `toolglot.Loss`: the tools offered in one turn.
-use super::argument::{Count, word};
+//! `toolglot.ToolSet` and `toolglot.Tool`: the tools offered in one turn.
+use super::argument::Count;
 use super::call::ToolCall;
 use super::convert::{from_py, json_to_py, to_py};
 use super::dialect::Spoken;
 use super::guard::guard;
 use super::messages::inject;
 use super::plain::PlainDicts;
-use super::report::{hash, repr_of};
+use super::report::{Loss, hash, tuple_of};
 use super::served::Served;
 use super::source::{self, JsonText, Source};
 use super::text::{Whole, whole};
-use crate::schema::convert::{self, Format, GeminiSchema, LossKind, Target};
+use crate::schema::convert::{Format, GeminiSchema, Target};
 use crate::schema::{self, Resolution};
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
@@ -224,7 +224,7 @@ impl ToolSet {
         let target = target(provider, options)?;
         let set = self.core(py)?;
         let converted = guard(|| set.to(&target))?;
-        super::report::tuple_of(py, &converted.losses, Loss)
+        tuple_of(py, &converted.losses, Loss)
     }
 
     #[doc = stub!("ToolSet.names")]
@@ -449,75 +449,5 @@ impl Tool {
 
     fn __repr__(&self) -> PyResult<String> {
         Ok(format!("Tool({:?})", self.tool()?.name))
-    }
-}
-
-#[doc = stub!("Loss")]
-#[pyclass(frozen, module = "toolglot", name = "Loss")]
-#[derive(Debug)]
-pub(super) struct Loss(convert::Loss);
-
-#[pymethods]
-impl Loss {
-    #[classattr]
-    fn __match_args__() -> (&'static str, &'static str, &'static str, &'static str) {
-        ("tool", "pointer", "kind", "message")
-    }
-
-    #[new]
-    #[pyo3(signature = (tool, pointer, kind, message=String::new()), text_signature = "(tool, pointer, kind, message='')")]
-    fn new(tool: String, pointer: String, kind: &str, message: String) -> PyResult<Self> {
-        let kind = word("kind", LossKind::ALL, LossKind::as_str, kind)?;
-        Ok(Self(convert::Loss { tool, pointer, kind, message }))
-    }
-
-    #[doc = stub!("Loss.tool")]
-    #[getter]
-    fn tool(&self) -> &str {
-        &self.0.tool
-    }
-
-    #[doc = stub!("Loss.pointer")]
-    #[getter]
-    fn pointer(&self) -> &str {
-        &self.0.pointer
-    }
-
-    #[doc = stub!("Loss.kind")]
-    #[getter]
-    fn kind(&self) -> &'static str {
-        self.0.kind.as_str()
-    }
-
-    #[doc = stub!("Loss.message")]
-    #[getter]
-    fn message(&self) -> &str {
-        &self.0.message
-    }
-
-    #[doc = stub!("Loss.to_dict")]
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        dict.set_item("tool", self.tool())?;
-        dict.set_item("pointer", self.pointer())?;
-        dict.set_item("kind", self.kind())?;
-        dict.set_item("message", self.message())?;
-        Ok(dict)
-    }
-
-    fn __eq__(&self, other: &Bound<'_, Self>) -> bool {
-        self.0 == other.get().0
-    }
-
-    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((), Bound<'py, PyDict>)> {
-        Ok(((), self.to_dict(py)?))
-    }
-
-    fn __hash__(&self) -> u64 {
-        hash((&self.0.tool, &self.0.pointer, self.0.kind, &self.0.message))
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        repr_of("Loss", &self.to_dict(py)?)
     }
 }

@@ -112,7 +112,8 @@ codes! {
         BadOrder => "bad_order",
         /// A message or a part of it is empty where the provider refuses that.
         EmptyContent => "empty_content",
-        /// A call's arguments in a history are text where an object belongs, an object where text belongs, or no JSON.
+        /// A call's arguments or a result's content in a history are text where an object belongs, an object where text belongs, or
+        /// no JSON.
         ArgumentType => "argument_type",
     }
 }

@@ -18,7 +18,7 @@ words! {
 }
 
 /// One thing that a provider is told less exactly than the tool's own schema says it, or not at all.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Loss {
     /// The tool's real name.
     pub tool: String,
