@@ -29,3 +29,22 @@ pub struct Loss {
     /// What was changed and why.
     pub message: String,
 }
+
+/// What was changed of the tool at hand: a [`Loss`] that does not name it yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Change {
+    pub pointer: String,
+    pub kind: LossKind,
+    pub message: String,
+}
+
+impl Change {
+    /// A change of the tool itself.
+    pub(super) fn of_tool(kind: LossKind, message: String) -> Self {
+        Self { pointer: String::new(), kind, message }
+    }
+
+    pub(super) fn loss_of(self, tool: &str) -> Loss {
+        Loss { tool: tool.to_owned(), pointer: self.pointer, kind: self.kind, message: self.message }
+    }
+}
