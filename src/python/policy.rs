@@ -70,36 +70,43 @@ impl Policy {
         Ok(Self(policy))
     }
 
+    #[doc = stub!("Policy.fences")]
     #[getter]
     fn fences(&self) -> &'static str {
         self.0.fences.name()
     }
 
+    #[doc = stub!("Policy.reasoning")]
     #[getter]
     fn reasoning(&self) -> &'static str {
         self.0.reasoning.name()
     }
 
+    #[doc = stub!("Policy.unknown_tools")]
     #[getter]
     fn unknown_tools(&self) -> &'static str {
         self.0.unknown_tools.name()
     }
 
+    #[doc = stub!("Policy.max_calls")]
     #[getter]
     fn max_calls(&self) -> usize {
         self.0.max_calls
     }
 
+    #[doc = stub!("Policy.max_depth")]
     #[getter]
     fn max_depth(&self) -> usize {
         self.0.max_depth
     }
 
+    #[doc = stub!("Policy.max_arguments_bytes")]
     #[getter]
     fn max_arguments_bytes(&self) -> usize {
         self.0.max_arguments_bytes
     }
 
+    #[doc = stub!("Policy.max_markup_bytes")]
     #[getter]
     fn max_markup_bytes(&self) -> usize {
         self.0.max_markup_bytes
