@@ -435,9 +435,17 @@ def test_a_parser_is_finished_once() -> None:
     turn = parser.finish()
     assert parser.finish() is turn
     assert [event.kind for event in events][-1] == "call_ended"
-    with pytest.raises(ValueError, match="finished"):
+    with pytest.raises(ValueError, match=r"finished: .* a new StreamParser"):
         parser.feed("more")
     assert "finished" in repr(parser)
+
+
+def test_a_stream_is_finished_once() -> None:
+    stream = toolglot.StreamNormalizer("openai")
+    stream.feed({"choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": "stop"}]})
+    assert stream.finish() is stream.finish()
+    with pytest.raises(ValueError, match=r"finished: .* a new StreamNormalizer"):
+        stream.feed(b"more")
 
 
 def test_text_events_hand_back_the_chunk() -> None:
