@@ -3,13 +3,13 @@ use serde_json::Value;
 use toolglot::engine::{Fences, Options, ReasoningCalls, StartsIn, UnknownTools};
 
 /// Panics at what it does not know: a case that is read by other options than it says proves nothing.
-pub fn options(case: &Value) -> Options {
-    let mut options = Options::default();
-    options.starts_in = match case["starts_in"].as_str() {
+pub(crate) fn options(case: &Value) -> Options {
+    let starts_in = match case["starts_in"].as_str() {
         None | Some("content") => StartsIn::Content,
         Some("reasoning") => StartsIn::Reasoning,
         Some(other) => panic!("a text starts in no {other:?}"),
     };
+    let mut options = Options { starts_in, ..Options::default() };
     for (key, value) in case["policy"].as_object().into_iter().flatten() {
         let policy = &mut options.policy;
         match (key.as_str(), value.as_str().unwrap_or_default()) {
