@@ -1,8 +1,11 @@
-//! The codes are public: what the core knows, the stub's types and the documents say, and nothing else.
+//! Codes and other fixed words are public: what the core knows, the stub's types and the documents say, and nothing else.
 use std::fs;
 use std::path::Path;
 use toolglot::ErrorCode;
-use toolglot::turn::{IssueCode, RepairCode};
+use toolglot::explain::{Reason, SpanKind};
+use toolglot::json::Ending;
+use toolglot::schema::convert::LossKind;
+use toolglot::turn::{CallStatus, IssueCode, RepairCode, Source, StopReason};
 
 fn file(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect(path)
@@ -45,4 +48,20 @@ fn the_stub_and_the_documents_list_every_code() {
     let classes = file("python/toolglot/errors.py");
     let raised = classes.lines().filter_map(|line| line.strip_prefix("    code = \"")?.strip_suffix('"'));
     assert_eq!(raised.collect::<Vec<_>>(), [errors, vec!["internal"]].concat());
+}
+
+#[test]
+fn the_stub_lists_every_word() {
+    let stub = file("python/toolglot/_core.pyi");
+    for (list, known) in [
+        ("_Status: TypeAlias = Literal[", codes(CallStatus::ALL, CallStatus::as_str)),
+        ("_StopReason: TypeAlias = Literal[", codes(StopReason::ALL, StopReason::as_str)),
+        ("_Source: TypeAlias = Literal[", codes(Source::ALL, |source| source.as_str().unwrap_or_default())),
+        ("_LossKind: TypeAlias = Literal[", codes(LossKind::ALL, LossKind::as_str)),
+        ("_SpanKind: TypeAlias = Literal[", codes(SpanKind::ALL, SpanKind::as_str)),
+        ("_Reason: TypeAlias = Literal[", codes(Reason::ALL, Reason::as_str)),
+        ("def ending(self) -> Literal[", codes(Ending::ALL, Ending::as_str)),
+    ] {
+        assert_eq!(words(&stub, list, "]", '"'), known, "{list}");
+    }
 }

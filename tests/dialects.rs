@@ -1,12 +1,15 @@
 //! The cases of every dialect, as data: `tests/data/dialects/*.jsonl`, one case a line (tests/test_dialects.py has the
 //! same files and says what a case is). Each is read whole, cut in two everywhere, byte by byte and cut at random;
 //! whatever the pieces, turn and events must say the same.
+mod options;
+
+use options::options;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use toolglot::dialect::Dialects;
-use toolglot::engine::{Fences, Options, ReasoningCalls, StartsIn, StreamParser, UnknownTools, extract};
+use toolglot::engine::{Options, StreamParser, extract};
 use toolglot::schema::ToolSet;
 use toolglot::turn::{Event, Turn};
 
@@ -85,33 +88,6 @@ impl Case {
         (got != wanted)
             .then(|| format!("{}\n  text:   {:?}\n  wanted: {wanted}\n  got:    {got}", self.label, self.text))
     }
-}
-
-fn options(case: &Value) -> Options {
-    let mut options = Options::default();
-    if case["starts_in"] == "reasoning" {
-        options.starts_in = StartsIn::Reasoning;
-    }
-    for (key, value) in case["policy"].as_object().into_iter().flatten() {
-        let policy = &mut options.policy;
-        match (key.as_str(), value.as_str().unwrap_or_default()) {
-            ("fences", "calls") => policy.fences = Fences::Calls,
-            ("fences", "last") => policy.fences = Fences::Last,
-            ("fences", "ignore") => policy.fences = Fences::Ignore,
-            ("reasoning", "if_unclosed") => policy.reasoning = ReasoningCalls::IfUnclosed,
-            ("reasoning", "ignore") => policy.reasoning = ReasoningCalls::Ignore,
-            ("reasoning", "run") => policy.reasoning = ReasoningCalls::Run,
-            ("unknown_tools", "flag") => policy.unknown_tools = UnknownTools::Flag,
-            ("unknown_tools", "text") => policy.unknown_tools = UnknownTools::Text,
-            ("unknown_tools", "allow") => policy.unknown_tools = UnknownTools::Allow,
-            ("max_calls", _) => policy.max_calls = value.as_u64().expect("a number") as usize,
-            ("max_depth", _) => policy.max_depth = value.as_u64().expect("a number") as usize,
-            ("max_arguments_bytes", _) => policy.max_arguments_bytes = value.as_u64().expect("a number") as usize,
-            ("max_markup_bytes", _) => policy.max_markup_bytes = value.as_u64().expect("a number") as usize,
-            other => panic!("the test knows no policy {other:?}"),
-        }
-    }
-    options
 }
 
 fn cases() -> Vec<Case> {

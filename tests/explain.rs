@@ -1,9 +1,12 @@
 //! The explanation in Rust: its spans cover every text without gap or overlap, and say what the turn says.
+mod options;
+
+use options::options;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use toolglot::dialect::{Dialects, catalogue};
-use toolglot::engine::{Fences, Options, Policy, ReasoningCalls, UnknownTools, extract};
+use toolglot::engine::{Options, extract};
 use toolglot::explain::{Reason, SpanKind, explain};
 use toolglot::schema::ToolSet;
 
@@ -44,32 +47,6 @@ proptest! {
     }
 }
 
-/// The policy of a case: of what it may say, what the cases say.
-fn policy(case: &Value) -> Policy {
-    let number = |key: &str, default: usize| {
-        case["policy"][key].as_u64().map_or(default, |number| usize::try_from(number).expect("a number"))
-    };
-    let default = Policy::default();
-    Policy {
-        fences: match case["policy"]["fences"].as_str() {
-            Some("ignore") => Fences::Ignore,
-            Some("last") => Fences::Last,
-            _ => default.fences,
-        },
-        reasoning: match case["policy"]["reasoning"].as_str() {
-            Some("ignore") => ReasoningCalls::Ignore,
-            _ => default.reasoning,
-        },
-        unknown_tools: match case["policy"]["unknown_tools"].as_str() {
-            Some("text") => UnknownTools::Text,
-            _ => default.unknown_tools,
-        },
-        max_calls: number("max_calls", default.max_calls),
-        max_depth: number("max_depth", default.max_depth),
-        ..default
-    }
-}
-
 /// The same cases as tests/test_explain.py, of which each reason has one.
 #[test]
 fn every_reason_is_given() {
@@ -83,8 +60,7 @@ fn every_reason_is_given() {
             None => Some(tools()),
         };
         let text = case["text"].as_str().expect("text");
-        let options = Options { policy: policy(&case), ..Options::default() };
-        let explanation = explain(text, &dialects, offered.as_ref(), &options);
+        let explanation = explain(text, &dialects, offered.as_ref(), &options(&case));
         let kept: Vec<_> =
             (explanation.kept()).filter_map(|span| Some((span.reason?.as_str(), span.text(text).to_owned()))).collect();
         let wanted: Vec<_> = (case["kept"].as_array().into_iter().flatten())

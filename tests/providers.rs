@@ -134,12 +134,18 @@ fn check(case: &Case, turn: &Turn<'_>, how: &str) {
     assert_eq!(keys, expected, "{label}: {state:?}");
 }
 
+/// How a stream is given a chunk.
+type Feed = fn(&mut StreamNormalizer, &Value, &mut Vec<Event>);
+
+const PARSED: Feed = |stream, chunk, events| stream.feed_node(&Node::from(chunk), events);
+const TEXT: Feed = |stream, chunk, events| stream.feed_json(chunk.to_string().as_bytes(), events);
+
 #[track_caller]
-fn stream_of(case: &Case) -> (Turn<'static>, Vec<Event>) {
+fn stream_of(case: &Case, feed: Feed) -> (Turn<'static>, Vec<Event>) {
     let mut stream = StreamNormalizer::new(case.provider, &reading());
     let mut events = Vec::new();
     for chunk in case.input.as_array().unwrap() {
-        stream.feed_node(&Node::from(chunk), &mut events);
+        feed(&mut stream, chunk, &mut events);
     }
     let turn = stream.finish(&mut events).unwrap_or_else(|error| panic!("{}: {error}", case.name));
     (turn, events)
@@ -160,9 +166,11 @@ fn responses_become_the_expected_turn() {
 #[test]
 fn streams_become_the_expected_turn_and_their_events_add_up() {
     for case in cases().iter().filter(|case| case.stream) {
-        let (turn, events) = stream_of(case);
-        check(case, &turn, "values");
-        assert_eq!(add_up(&events), summary(&turn), "{}: {}", case.file, case.name);
+        for (how, feed) in [("values", PARSED), ("text", TEXT)] {
+            let (turn, events) = stream_of(case, feed);
+            check(case, &turn, how);
+            assert_eq!(add_up(&events), summary(&turn), "{}: {} ({how})", case.file, case.name);
+        }
     }
 }
 
@@ -196,7 +204,7 @@ fn without_ids(mut summary: Value) -> Value {
 #[test]
 fn bytes_may_be_cut_anywhere() {
     for case in cases().iter().filter(|case| case.stream) {
-        let (whole, _) = stream_of(case);
+        let (whole, _) = stream_of(case, PARSED);
         let expected = without_ids(summary(&whole));
         let text = sse(case);
         for bytes in [text.as_bytes(), lines(case).as_bytes(), case.input.to_string().as_bytes()] {

@@ -197,6 +197,28 @@ def test_bad_options(make: Callable[[], object]) -> None:
     assert pickle.loads(pickle.dumps(caught.value)).args == caught.value.args
 
 
+@pytest.mark.parametrize(
+    ("make", "place", "word"),
+    [
+        (lambda: toolglot.ToolCall("f", {}, status="fine"), "status", "malformed"),
+        (lambda: toolglot.Turn(stop_reason="tired"), "stop_reason", "length"),
+        (lambda: toolglot.Turn(source=""), "source", "native"),
+        (lambda: toolglot.Issue("no such code"), "code", "stray_marker"),
+        (lambda: toolglot.Loss("f", "", "lost"), "kind", "dropped"),
+        (lambda: toolglot.Span(0, 1, "word", "a"), "kind", "content"),
+        (lambda: toolglot.Span(0, 1, "content", "a", reason="none"), "reason", "inline_code"),
+        (lambda: toolglot.RepairedJson("{}", ending="open"), "ending", "closed"),
+        (lambda: toolglot.Policy(fences="sometimes"), "fences", "last"),
+        (lambda: toolglot.extract("", starts_in="middle"), "starts_in", "reasoning"),
+    ],
+)
+def test_an_error_says_which_words_there_are(make: Callable[[], object], place: str, word: str) -> None:
+    with pytest.raises(toolglot.BadOptionError) as caught:
+        make()
+    assert caught.value.place == place
+    assert f'"{word}"' in caught.value.message
+
+
 @pytest.mark.parametrize("name", ["no-such-dialect", "", "\ud800", "a\x00b", "x" * 100_000])
 def test_unknown_dialect(name: str) -> None:
     for call in (lambda: toolglot.extract("", dialect=name), lambda: toolglot.StreamParser(dialect=name)):
@@ -413,9 +435,17 @@ def test_a_parser_is_finished_once() -> None:
     turn = parser.finish()
     assert parser.finish() is turn
     assert [event.kind for event in events][-1] == "call_ended"
-    with pytest.raises(ValueError, match="finished"):
+    with pytest.raises(ValueError, match=r"finished: .* a new StreamParser"):
         parser.feed("more")
     assert "finished" in repr(parser)
+
+
+def test_a_stream_is_finished_once() -> None:
+    stream = toolglot.StreamNormalizer("openai")
+    stream.feed({"choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": "stop"}]})
+    assert stream.finish() is stream.finish()
+    with pytest.raises(ValueError, match=r"finished: .* a new StreamNormalizer"):
+        stream.feed(b"more")
 
 
 def test_text_events_hand_back_the_chunk() -> None:

@@ -71,7 +71,7 @@ def read(payload: Any, case: dict[str, Any], as_bytes: bool) -> toolglot.Turn | 
     else:
         add_up(events, turn)
         return turn
-    assert said.partition(":")[2].strip()
+    assert said.removeprefix(f"{case['provider']}:").strip()
     assert provider == "auto" or case["provider"] not in PROVIDERS or provider in said
     return None
 

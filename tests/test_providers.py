@@ -112,6 +112,13 @@ def test_errors_name_provider_and_reason() -> None:
     assert caught.value.code == "provider_error"
     with pytest.raises(toolglot.ProviderError):
         toolglot.StreamNormalizer("openai").finish()
+    # Which provider it is, nobody said; and one whose stream showed it.
+    with pytest.raises(toolglot.ProviderError, match=r"^the response holds no answer$"):
+        toolglot.StreamNormalizer().finish()
+    stream = toolglot.StreamNormalizer()
+    stream.feed({"type": "error", "error": {"type": "overloaded_error", "message": "busy"}})
+    with pytest.raises(toolglot.ProviderError, match=r"anthropic: busy"):
+        stream.finish()
     with pytest.raises(toolglot.UnknownProviderError):
         toolglot.normalize({}, provider="nobody")
 

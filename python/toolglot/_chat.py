@@ -15,13 +15,13 @@ __all__ = [
     "MORE_CALLS",
     "REASONING",
     "as_dict",
+    "asks_with_functions",
     "choice_of",
     "declared",
     "error_body",
     "finish_reason",
     "fresh_id",
     "new_id",
-    "of_functions",
     "offered",
     "used_ids",
     "whole_characters",
@@ -61,8 +61,8 @@ def as_dict(value: Any) -> dict[str, Any]:
     return dict(dump(exclude_unset=True)) if hasattr(value, "model_dump") else dict(dump())
 
 
-def of_functions(body: Mapping[str, Any]) -> bool:
-    """Whether the client speaks of ``functions``, as before there were ``tools``: it reads a ``function_call``."""
+def asks_with_functions(body: Mapping[str, Any]) -> bool:
+    """Whether the client has ``functions``, as before there were ``tools``: it reads a ``function_call``."""
     return bool(body.get("functions")) and not body.get("tools")
 
 

@@ -248,19 +248,26 @@ class Policy:
         max_markup_bytes: int | None = None,
     ) -> Self: ...
     @property
-    def fences(self) -> _Fences: ...
+    def fences(self) -> _Fences:
+        """When a Markdown fence holds calls."""
     @property
-    def reasoning(self) -> _Reasoning: ...
+    def reasoning(self) -> _Reasoning:
+        """What becomes of calls inside reasoning."""
     @property
-    def unknown_tools(self) -> _UnknownTools: ...
+    def unknown_tools(self) -> _UnknownTools:
+        """What becomes of a call that names no offered tool."""
     @property
-    def max_calls(self) -> int: ...
+    def max_calls(self) -> int:
+        """Calls that are read at most; those beyond stay text."""
     @property
-    def max_depth(self) -> int: ...
+    def max_depth(self) -> int:
+        """How deep arguments may be nested."""
     @property
-    def max_arguments_bytes(self) -> int: ...
+    def max_arguments_bytes(self) -> int:
+        """How long the arguments of one call may be."""
     @property
-    def max_markup_bytes(self) -> int: ...
+    def max_markup_bytes(self) -> int:
+        """How long the head of a call may be."""
     def to_dict(self) -> dict[str, Any]:
         """The options as a dict; ``Policy(**options)`` makes it again."""
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
@@ -275,6 +282,10 @@ class ToolCall:
         name: The tool's name.
         arguments: The arguments, as a dict or as JSON text. What is no object makes the call ``"invalid"``.
         id: The call's id; a new one if None.
+        status: What the call is worth: see :attr:`status`.
+        repairs: What was mended.
+        errors: Why the status is ``"invalid"``.
+        raw: The call as the model wrote it; ``""`` if it was not text.
 
     Raises:
         BadJsonError: The text is no JSON: :meth:`ToolSet.check` takes what a model wrote.
@@ -354,7 +365,29 @@ class ToolCall:
 
 @final
 class Turn:
-    """What a model answered: text, reasoning and calls, and the record of everything odd."""
+    """What a model answered: text, reasoning and calls, and the record of everything odd.
+
+    Made by :func:`extract` and :func:`normalize`, or by hand, for a history or a test.
+
+    Args:
+        content: The text for the user; ``""`` if there is none.
+        tool_calls: The calls, in their order.
+        reasoning: The reasoning; None if there is none.
+        stop_reason: Why the model stopped; None for ``"tool_calls"`` where there are calls, and else ``"stop"``.
+        usage: Tokens spent.
+        source: Where the calls were found: ``"text"``, ``"native"``, ``"reasoning"`` or ``"failed_generation"``.
+        dialect: The dialect that they were written in.
+        issues: What was odd.
+        provider_state: What must go back to the provider, by its name.
+
+    Raises:
+        BadOptionError: There is no such ``stop_reason`` or ``source``.
+        TypeError: ``tool_calls`` is no list of ToolCall.
+
+    >>> import toolglot
+    >>> toolglot.Turn("Let me see.", [toolglot.ToolCall("ls", {"path": "/"})]).stop_reason
+    'tool_calls'
+    """
 
     __match_args__ = ("content", "tool_calls")
     def __new__(
@@ -410,7 +443,11 @@ class Turn:
         told them.
         """
     def to_message(self, provider: str = "openai") -> Any:
-        """The turn as an assistant message of ``provider``: see :func:`assistant_message`, which takes ``"text"`` as well."""
+        """The turn as an assistant message of ``provider``: see :func:`assistant_message`, which takes ``"text"`` as well.
+
+        Raises:
+            UnknownProviderError: No provider of that name.
+        """
     def to_anthropic(self) -> dict[str, Any]:
         """The turn as an assistant message of Anthropic's Messages; ``{}`` where there is nothing to send.
 
@@ -631,11 +668,16 @@ class ToolSet:
             TypeError: No option is called so.
         """
     def to_json(self, provider: str, **options: Any) -> bytes:
-        """The same as JSON text."""
+        """The same as :meth:`to` as JSON text, ready for the body of a request."""
     def losses(self, provider: str, **options: Any) -> tuple[Loss, ...]:
-        """What the conversion for ``provider`` had to drop, rewrite or rename; options as for ``to``."""
+        """What the conversion for ``provider`` had to drop, rewrite or rename; options and errors as for ``to``."""
     def names(self, provider: str, **options: Any) -> dict[str, str]:
-        """The names that ``provider`` is told, each with the tool's real name."""
+        """The names that ``provider`` is told, each with the tool's real name.
+
+        >>> import toolglot
+        >>> toolglot.ToolSet([{"name": "files.read"}]).names("openai")
+        {'files_read': 'files.read'}
+        """
     @property
     def problems(self) -> tuple[ToolglotError, ...]:
         """What was wrong with the declarations: items left out, and parts of schemas that mean nothing (a reference to
@@ -804,10 +846,10 @@ _Reason: TypeAlias = Literal[
     "no_tools",
     "name_not_offered",
     "place",
+    "quoted",
     "inline_code",
     "fence_of_code",
     "fence_policy",
-    "quoted",
     "runaway",
     "draft",
     "limit_reached",
@@ -923,9 +965,10 @@ def explain(
 
 @final
 class StreamParser:
-    """Reads a model's answer as it arrives. The options are those of :func:`extract`.
+    """Reads a model's answer as it arrives. The options are those of :func:`extract`, and so are the errors.
 
     However the text is cut into chunks, the events add up to the turn that :func:`extract` makes of the whole.
+    A parser is for one answer and one thread: a second thread that feeds it meanwhile gets a RuntimeError.
 
     >>> import toolglot
     >>> parser = toolglot.StreamParser(dialect="hermes")
@@ -952,6 +995,7 @@ class StreamParser:
 
         Raises:
             BadOptionError: The answer was finished before.
+            TypeError: The chunk is neither text nor bytes.
         """
     def close(self) -> list[Event]:
         """Say that the answer is over and return the events of what was still held back."""
@@ -1013,6 +1057,7 @@ class StreamNormalizer:
     Raises:
         UnknownProviderError: No provider of that name.
         UnknownDialectError: No dialect, parser or model of that name is known.
+        BadToolError: No entry of ``tools`` can be read as a tool.
         BadOptionError: An option's value is not one of those it may have.
 
     >>> import toolglot
@@ -1181,7 +1226,7 @@ def _panic(message: str) -> None:
 
 @final
 class RepairedJson:
-    """What ``repair_json`` made of a text, and how."""
+    """What ``repair_json`` made of a text, and how; made with ``report=True``."""
 
     def __new__(
         cls,
@@ -1227,7 +1272,7 @@ def repair_json(
 ) -> Any:
     """Read JSON as models write it: what strict parsing refuses is mended.
 
-    Arguments:
+    Args:
         text: JSON, or text that holds some: in a fence, in prose, in Python's or JavaScript's spelling, cut off.
         report: Return a ``RepairedJson`` with the text, the repairs and how it ended, instead of the value alone.
         search: Look for JSON in prose and fences. If False, it must stand at the start, and what follows is ignored.
@@ -1267,7 +1312,7 @@ def repair_json(
 def parse_partial_json(text: str | bytes | bytearray, *, keep_strings: bool = True, max_depth: int = 128) -> Any:
     """Read JSON that may be cut off anywhere, and keep what no further text can change.
 
-    Arguments:
+    Args:
         text: The text so far.
         keep_strings: Keep a string value that the text ends in as far as it goes. If False, it is dropped with its key.
         max_depth: How deep values may be nested, 128 at most.

@@ -12,10 +12,10 @@ from ._chat import (
     MORE_CALLS,
     REASONING,
     as_dict,
+    asks_with_functions,
     error_body,
     finish_reason,
     fresh_id,
-    of_functions,
     offered,
     used_ids,
 )
@@ -51,8 +51,9 @@ def stream_with_tool_detection(
     Content leaves with the chunk that brought it, argument pieces as well; held back is only what may still become a
     marker. Native calls pass through one reader too, so that broken ids and indexes come out right. Where a model
     makes the same call natively and in text, the client gets it once; other calls in text stay calls where native ones
-    follow, as they have left by then (of a whole response :func:`transform_response_with_tools` takes native ones alone). One that asked with ``functions`` gets the first
-    call as ``function_call``, the only one that it can read.
+    follow, as they have left by then (:func:`transform_response_with_tools`, which has the whole response, takes native
+    ones alone). A client that asked with ``functions`` gets the first call as ``function_call``, the only one that it can
+    read.
 
     Args:
         backend_stream: The backend's server-sent events as they come from the connection, cut anywhere: an async
@@ -64,20 +65,26 @@ def stream_with_tool_detection(
             Qwens) and the backend does not tell reasoning apart itself.
         max_line: Bytes that a line, or an event of several, may have.
 
+    Returns:
+        The client's server-sent events, as bytes.
+
     Raises:
         TypeError: The request, its tools or the stream are of the wrong type.
         UnknownDialectError: No dialect, parser or model of that name is known.
         BadToolError: None of the request's tools is one.
         BadOptionError: An option's value is not one of those it may have.
 
-    These are the caller's mistakes, and raised at once.
+    These are the caller's mistakes, and raised at once. What goes wrong later has a defined outcome:
 
-    What goes wrong has a defined outcome. The backend dies, or
-    ends without an answer or without a ``finish_reason``, with ``[DONE]`` or not: the text so far, then an error event, and neither a ``finish_reason`` nor ``[DONE]``. A line that is no JSON is left out. A call that was
-    cut off ends with ``finish_reason`` ``"length"``. The client goes away: the backend's stream is closed. The text of
-    exceptions goes to the log ``toolglot.router``, never to the client. Reasoning that closes and was never opened:
-    what the client has of it as content cannot be taken back and stays that, and the log says what to do about it
-    (``starts_in``); :func:`transform_response_with_tools` tells both apart.
+    - The backend dies, or ends without an answer or without a ``finish_reason``, with ``[DONE]`` or not: the text so far,
+      then an error event, and neither a ``finish_reason`` nor ``[DONE]``.
+    - A line that is no JSON is left out.
+    - A call that was cut off ends with ``finish_reason`` ``"length"``.
+    - The client goes away: the backend's stream is closed.
+    - Reasoning closes that was never opened: what the client has of it as content cannot be taken back and stays that, and
+      the log says what to do about it (``starts_in``); :func:`transform_response_with_tools` tells both apart.
+
+    The text of exceptions goes to the log ``toolglot.router``, never to the client.
     """
     body = as_dict(request)
     options: dict[str, Any] = {"tools": offered(body), "dialect": dialect, "policy": policy, "starts_in": starts_in}
@@ -124,7 +131,7 @@ class _Stream:
         self.over = False
         self.max_line = max_line
         self._options = options
-        self._of_functions = of_functions(body)
+        self._asks_with_functions = asks_with_functions(body)
         self._lines = Lines(max_line)
         # The `data:` lines of an event whose payload goes on.
         self._open: list[bytes] = []
@@ -239,8 +246,8 @@ class _Stream:
             index = index if isinstance(index, int) else 0
             state = self._choices.get(index)
             if state is None:
-                of_functions = _OfFunctions() if self._of_functions else None
-                state = self._choices[index] = _Choice(index, self._options, set(self._used), of_functions)
+                functions = _FunctionCall() if self._asks_with_functions else None
+                state = self._choices[index] = _Choice(index, self._options, set(self._used), functions)
             new = state.take(choice)
             same = same and len(new) == 1 and new[0] is choice
             written.extend(new)
@@ -295,11 +302,9 @@ class _Stream:
 class _Choice:
     """One choice of the stream: its text through a parser, its native calls through a reader."""
 
-    def __init__(
-        self, index: int, options: dict[str, Any], used: set[str], of_functions: _OfFunctions | None = None
-    ) -> None:
+    def __init__(self, index: int, options: dict[str, Any], used: set[str], functions: _FunctionCall | None) -> None:
         self.finished = False
-        self._functions = of_functions
+        self._functions = functions
         self._index = index
         self._options = options
         self._tools: ToolSet | None = options["tools"]
@@ -480,8 +485,8 @@ class _Choice:
         return [{"index": self._index, "delta": delta, "finish_reason": None} for delta in self._deltas(events, "text")]
 
 
-class _OfFunctions:
-    """A choice for a client that knows ``function_call`` and no ``tool_calls``: one call, without an id."""
+class _FunctionCall:
+    """The calls of a choice for a client that knows ``function_call`` and no ``tool_calls``: one, without an id."""
 
     def __init__(self) -> None:
         self._native = False

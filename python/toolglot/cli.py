@@ -7,8 +7,8 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn, TextIO
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn, TextIO, TypeAlias
 
 from . import Policy, ToolSet, Turn, __version__, _capture, dialects, explain, extract
 from ._marked import marked, visible
@@ -109,13 +109,16 @@ examples:
 """
 
 
+Run: TypeAlias = Callable[[argparse.Namespace, TextIO], int]
+"""What a command does: prints to a stream, and returns the exit code."""
+
+
 class Failure(Exception):
     """What ends the command: a sentence for people."""
 
 
 def parser() -> argparse.ArgumentParser:
     """The command's arguments."""
-    raw = argparse.RawDescriptionHelpFormatter
     main = argparse.ArgumentParser(
         prog="toolglot",
         description="Tool calling that works the same with every model and every provider.",
@@ -124,14 +127,14 @@ def parser() -> argparse.ArgumentParser:
     main.add_argument("--version", action="version", version=f"toolglot {__version__}")
     commands = main.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
 
-    command = commands.add_parser(
-        "extract",
-        help="read the calls out of model outputs",
-        description=EXTRACT_HELP,
-        epilog=EXTRACT_EPILOG,
-        formatter_class=raw,
-    )
-    command.add_argument("files", nargs="*", metavar="FILE", help="a model output ('-' or none: standard input)")
+    def add(name: str, run: Run, help: str, description: str, epilog: str) -> argparse.ArgumentParser:
+        raw = argparse.RawDescriptionHelpFormatter
+        command = commands.add_parser(name, help=help, description=description, epilog=epilog, formatter_class=raw)
+        command.set_defaults(run=run)
+        return command
+
+    command = add("extract", run_extract, "read the calls out of model outputs", EXTRACT_HELP, EXTRACT_EPILOG)
+    add_files(command)
     add_options(command)
     command.add_argument("--jsonl", action="store_true", help="the files are JSON Lines")
     command.add_argument(
@@ -143,16 +146,10 @@ def parser() -> argparse.ArgumentParser:
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print each result as one line of JSON")
     form.add_argument("--openai", action="store_true", help="print each result as an OpenAI assistant message")
-    command.set_defaults(run=run_extract)
 
-    command = commands.add_parser(
-        "explain",
-        help="say what was seen where, and why something is no call",
-        description=EXPLAIN_HELP,
-        epilog=EXPLAIN_EPILOG,
-        formatter_class=raw,
-    )
-    command.add_argument("files", nargs="*", metavar="FILE", help="a model output ('-' or none: standard input)")
+    why = "say what was seen where, and why something is no call"
+    command = add("explain", run_explain, why, EXPLAIN_HELP, EXPLAIN_EPILOG)
+    add_files(command)
     add_options(command)
     command.add_argument(
         "--color",
@@ -161,15 +158,8 @@ def parser() -> argparse.ArgumentParser:
         help="mark the text up in colour (default: auto)",
     )
     command.add_argument("--json", action="store_true", help="print each explanation as one line of JSON")
-    command.set_defaults(run=run_explain)
 
-    command = commands.add_parser(
-        "capture",
-        help="turn a model output into a case for a test",
-        description=CAPTURE_HELP,
-        epilog=CAPTURE_EPILOG,
-        formatter_class=raw,
-    )
+    command = add("capture", run_capture, "turn a model output into a case for a test", CAPTURE_HELP, CAPTURE_EPILOG)
     command.add_argument(
         "file", nargs="?", default="-", metavar="FILE", help="a model output (default: standard input)"
     )
@@ -178,21 +168,18 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument(
         "-o", "--output", default="-", metavar="FILE", help="a JSON Lines file to add the case to (default: print it)"
     )
-    command.set_defaults(run=run_capture)
 
-    command = commands.add_parser(
-        "dialects",
-        help="list how model families spell tool calls",
-        description=DIALECTS_HELP,
-        epilog=DIALECTS_EPILOG,
-        formatter_class=raw,
-    )
+    command = add("dialects", run_dialects, "list how model families spell tool calls", DIALECTS_HELP, DIALECTS_EPILOG)
     command.add_argument(
         "name", nargs="?", metavar="NAME", help="show in full what this name, parser or model id means"
     )
     command.add_argument("--json", action="store_true", help="print the catalogue as JSON")
-    command.set_defaults(run=run_dialects)
     return main
+
+
+def add_files(command: argparse.ArgumentParser) -> None:
+    """The arguments of everything that reads several outputs."""
+    command.add_argument("files", nargs="*", metavar="FILE", help="a model output ('-' or none: standard input)")
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -488,10 +475,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:  # argparse has said why
         return stop.code if isinstance(stop.code, int) else EXIT_USAGE
     try:
-        run: Any = arguments.run
+        run: Run = arguments.run
         if sys.stdout is None:
             raise Failure("standard output is closed")
-        code: int = run(arguments, sys.stdout)
+        code = run(arguments, sys.stdout)
         sys.stdout.flush()
         return code
     except (Failure, ToolglotError) as error:

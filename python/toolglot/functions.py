@@ -46,6 +46,8 @@ _SCALARS: dict[Any, dict[str, Any]] = {
 _LISTS = (list, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
 _SETS = (set, frozenset, collections.abc.Set)
 _MAPS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
+# What a TypedDict says of a member beside its type; Python 3.10 has neither.
+_MARKS = tuple(getattr(typing, name) for name in ("Required", "NotRequired") if hasattr(typing, name))
 
 
 class _Definitions(dict[str, Any]):
@@ -110,16 +112,26 @@ def describe(item: Any) -> dict[str, Any] | None:
         NameError: If an annotation names something that is not there.
     """
     if isinstance(item, type):
-        if not hasattr(item, "model_json_schema"):
-            return None
-        return {
-            "name": item.__name__,
-            # Its own: a class without one would be told with the words of the class that it derives from.
-            "description": inspect.cleandoc(item.__doc__ or ""),
-            "inputSchema": item.model_json_schema(),
-        }
-    if not (inspect.isroutine(item) or isinstance(item, functools.partial)):
-        return _object(item)
+        return _model(item)
+    if inspect.isroutine(item) or isinstance(item, functools.partial):
+        return _function(item)
+    return _object(item)
+
+
+def _model(item: Any) -> dict[str, Any] | None:
+    """Return the tool that a pydantic model class is."""
+    if not hasattr(item, "model_json_schema"):
+        return None
+    return {
+        "name": item.__name__,
+        # Its own: a class without one would be told with the words of the class that it derives from.
+        "description": inspect.cleandoc(item.__doc__ or ""),
+        "inputSchema": item.model_json_schema(),
+    }
+
+
+def _function(item: Any) -> dict[str, Any]:
+    """Return the tool that a function, a method or a partial of one is."""
     function: Any = item
     given: set[str] = set()
     while isinstance(function, functools.partial):
@@ -217,7 +229,7 @@ def _schema(hint: Any, definitions: _Definitions) -> dict[str, Any]:
         return {"enum": list(args)}
     if origin in (typing.Union, types.UnionType):
         return {"anyOf": [_schema(arg, definitions) for arg in args]}
-    if origin in (typing.Required, typing.NotRequired) if hasattr(typing, "Required") else False:
+    if origin in _MARKS:
         return _schema(args[0], definitions)
     if origin is tuple or hint is tuple:
         return _tuple(args, definitions)

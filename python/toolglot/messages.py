@@ -67,10 +67,7 @@ def convert_messages(
     >>> toolglot.convert_messages([{"role": "user", "content": "Hi"}], to="gemini")
     [{'role': 'user', 'parts': [{'text': 'Hi'}]}]
     """
-    if isinstance(messages, Messages):
-        system = messages.system if system is None else system
-        side = messages.side if side is None else side
-    source = _told(messages, source)
+    source, system, side = _brought(messages, source, system, side)
     converted, prompt, kept, issues = _core._convert_messages(messages, to, source, system, side)
     return Messages(converted, provider=to, system=prompt, side=kept, issues=issues)
 
@@ -86,7 +83,8 @@ def check_history(messages: Iterable[Any], provider: str = "auto") -> list[Issue
         BadMessageError: A message is none; ``place`` has its index.
         UnknownProviderError: No provider of that name.
     """
-    return _core._check_history(messages, _told(messages, provider))
+    provider, _, _ = _brought(messages, provider, None, None)
+    return _core._check_history(messages, provider)
 
 
 def repair_history(
@@ -115,13 +113,19 @@ def repair_history(
         BadMessageError: A message is none; ``place`` has its index.
         UnknownProviderError: No provider of that name.
     """
-    if isinstance(messages, Messages):
-        system = messages.system if system is None else system
-        side = messages.side if side is None else side
-    provider = _told(messages, provider)
+    provider, system, side = _brought(messages, provider, system, side)
     (mended, prompt, kept, issues), provider = _core._repair_history(messages, provider, system, side, tools)
     return Messages(mended, provider=provider, system=prompt, side=kept, issues=issues)
 
 
-def _told(messages: Iterable[Any], provider: str) -> str:
-    return messages.provider if provider == "auto" and isinstance(messages, Messages) else provider
+def _brought(
+    messages: Iterable[Any], provider: str, system: Any, side: dict[str, Any] | None
+) -> tuple[str, Any, dict[str, Any] | None]:
+    """What the caller did not say, as a :class:`Messages` has it: whose shape it is, and what stands beside it."""
+    if not isinstance(messages, Messages):
+        return provider, system, side
+    return (
+        messages.provider if provider == "auto" else provider,
+        messages.system if system is None else system,
+        messages.side if side is None else side,
+    )

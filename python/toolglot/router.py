@@ -21,12 +21,12 @@ from ._chat import (
     MORE_CALLS,
     REASONING,
     as_dict,
+    asks_with_functions,
     choice_of,
     declared,
     error_body,
     finish_reason,
     fresh_id,
-    of_functions,
     offered,
     used_ids,
     whole_characters,
@@ -55,8 +55,10 @@ class RequestError(ToolglotError, ValueError):
     """A request that no backend could answer.
 
     Attributes:
-        status: The HTTP status to answer with.
+        status: The HTTP status to answer with: 400.
         body: The JSON to answer with, as OpenAI words it.
+        code: What is wrong with it, as a fixed word: see :func:`validate_request`.
+        param: Where in the request, as OpenAI writes it (``messages[0]``); ``place`` is the same.
     """
 
     status = 400
@@ -283,7 +285,9 @@ def transform_request(
 
     Raises:
         RequestError: The request is refused; ``status`` and ``body`` are the answer.
+        TypeError: The request is of the wrong type.
         UnknownDialectError: No dialect is called so.
+        BadDialectError: A Dialect of your own does not show how a call is written.
         BadOptionError: ``mode`` is neither of the two.
     """
     if mode not in ("native", "text"):
@@ -393,8 +397,8 @@ def transform_response_with_tools(
     A call that was cut off is not in it, and the ``finish_reason`` is then ``"length"``. Calls that name no offered
     tool or do not fit the schema are in it: the client tells the model. Calls in the text count where there are no native
     ones. Reasoning in the text becomes ``reasoning_content``. A response to a request without tools, and an error body,
-    are returned as they are: what an error's text tells of the backend is the application's to hide. A client
-    that asked with ``functions`` gets the first call as ``function_call``, the only one that it can read.
+    are returned as they are: what an error's text tells of the backend is the application's to hide. A client that asked
+    with ``functions`` gets the first call as ``function_call``, the only one that it can read.
 
     Args:
         response: The backend's response, a dict or an SDK's object. It stays as it is.
@@ -407,6 +411,18 @@ def transform_response_with_tools(
     Raises:
         ProviderError: A choice holds no message, or an error and nothing before it: as an empty answer it would pass for
             a whole one.
+        TypeError: The response or the request is of the wrong type.
+        UnknownDialectError: No dialect, parser or model of that name is known.
+        BadToolError: None of the request's tools is one.
+        BadOptionError: An option's value is not one of those it may have.
+
+    >>> from toolglot.router import transform_response_with_tools
+    >>> request = {"tools": [{"type": "function", "function": {"name": "ping"}}]}
+    >>> message = {"role": "assistant", "content": '<tool_call>{"name": "ping", "arguments": {}}</tool_call>'}
+    >>> response = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    >>> choice = transform_response_with_tools(response, request)["choices"][0]
+    >>> choice["message"]["tool_calls"][0]["function"]["name"], choice["finish_reason"]
+    ('ping', 'tool_calls')
     """
     body, asked = as_dict(response), as_dict(request)
     tools = offered(asked)
@@ -430,8 +446,8 @@ def transform_response_with_tools(
     for place, turn in zip(said, turns, strict=False):
         _check_answer(choices[place], turn, place)
         choices[place] = _rewritten(choices[place], turn, used_ids(asked))
-        if of_functions(asked):
-            choices[place] = _of_functions(choices[place])
+        if asks_with_functions(asked):
+            choices[place] = _with_function_call(choices[place])
     body["choices"] = choices
     return body
 
@@ -472,7 +488,7 @@ def _rewritten(said: Any, turn: Turn, used: set[str]) -> dict[str, Any]:
     return choice
 
 
-def _of_functions(choice: dict[str, Any]) -> dict[str, Any]:
+def _with_function_call(choice: dict[str, Any]) -> dict[str, Any]:
     """The choice for a client that knows no ``tool_calls``."""
     message = dict(choice["message"])
     calls = message.pop("tool_calls", None)

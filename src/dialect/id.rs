@@ -1,4 +1,5 @@
 //! What the parts of a set of dialects are called by: their place in its tables.
+
 /// A row of the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RowId(u16);

@@ -55,11 +55,7 @@ impl<'t> Parts<'t> {
 
     /// What a group of a pattern is in a call, if the transform says it.
     pub(super) fn hole(&self, group: &str) -> Option<&'static str> {
-        match () {
-            () if self.name == Some(group) => Some("name"),
-            () if self.id == Some(group) => Some("id"),
-            () => None,
-        }
+        if self.name == Some(group) { Some("name") } else { (self.id == Some(group)).then_some("id") }
     }
 
     /// Whether calls that are read by the dialect are what the transform makes of them: `named` if the name stands before the
@@ -71,12 +67,15 @@ impl<'t> Parts<'t> {
         } else {
             known(self.arguments, Key::Arguments)
         };
-        let wrong = match () {
-            () if !arguments => self.arguments,
-            () if !named && !known(self.name, Key::Name) => self.name,
-            () if named && self.name.is_some_and(|path| path.contains('.') || path == "content") => self.name,
-            () => return Ok(()),
+        let name = if named {
+            !self.name.is_some_and(|path| path.contains('.') || path == "content")
+        } else {
+            known(self.name, Key::Name)
         };
+        if arguments && name {
+            return Ok(());
+        }
+        let wrong = if arguments { self.name } else { self.arguments };
         Err(format!("the transform takes {{{}}}, which has no counterpart", wrong.unwrap_or_default()))
     }
 

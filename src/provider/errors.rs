@@ -33,15 +33,10 @@ pub(super) fn parse(bytes: &[u8], provider: Option<Provider>) -> Result<Node<'_>
     })
 }
 
-/// An error of `provider`, with the place in the payload.
+/// An error of `provider`, if it is known, with the place in the payload.
 pub(super) fn error(provider: Option<Provider>, place: &str, reason: &str) -> Error {
-    let name = provider.map_or("unknown provider", Provider::as_str);
-    let message = format!("{name}: {reason}");
-    if place.is_empty() {
-        Error::new(ErrorCode::ProviderError, message)
-    } else {
-        Error::at(ErrorCode::ProviderError, place, message)
-    }
+    let name = provider.map_or(String::new(), |provider| format!("{}: ", provider.as_str()));
+    Error::at(ErrorCode::ProviderError, place, format!("{name}{reason}"))
 }
 
 fn offset(text: &[u8], line: usize, column: usize) -> usize {
@@ -123,9 +118,9 @@ pub(super) fn described(error: &Node<'_>, place: &'static str) -> Report {
 }
 
 /// The error that a response without any answer is.
-pub(super) fn no_answer(body_provider: Option<Provider>, report: Option<&Report>) -> Error {
+pub(super) fn no_answer(provider: Option<Provider>, report: Option<&Report>) -> Error {
     match report {
-        Some(report) => error(body_provider, report.place, &report.message),
-        None => error(body_provider, "", "the response holds no answer"),
+        Some(report) => error(provider, report.place, &report.message),
+        None => error(provider, "", "the response holds no answer"),
     }
 }

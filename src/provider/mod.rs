@@ -55,7 +55,7 @@ pub use stream::StreamNormalizer;
 
 use crate::dialect::Dialects;
 use crate::engine::Options;
-use crate::error::{Error, ErrorCode};
+use crate::error::Error;
 use crate::schema::{
     ToolSet,
     convert::{Format, Target},
@@ -118,26 +118,15 @@ impl Provider {
     /// The provider of that name, or the wire format that a vendor or server of that name speaks.
     ///
     /// # Errors
-    /// [`ErrorCode::UnknownProvider`]
+    /// [`crate::ErrorCode::UnknownProvider`]
     pub fn from_name(name: &str) -> Result<Self, Error> {
-        Ok(match Format::named(name) {
-            Some(Format::OpenAi | Format::LlamaCpp | Format::OpenRouter) => Self::OpenAi,
-            Some(Format::OpenAiResponses) => Self::OpenAiResponses,
-            Some(Format::Anthropic) => Self::Anthropic,
-            Some(Format::Gemini) => Self::Gemini,
-            Some(Format::Mistral) => Self::Mistral,
-            Some(Format::Cohere) => Self::Cohere,
-            Some(Format::Ollama) => Self::Ollama,
-            Some(Format::Bedrock) => Self::Bedrock,
-            // Tools of MCP are a format; there is no model behind it that answers.
-            Some(Format::Mcp) | None => {
-                let known: Vec<_> = Format::names().filter(|known| Format::named(known) != Some(Format::Mcp)).collect();
-                return Err(Error::new(
-                    ErrorCode::UnknownProvider,
-                    format!("no provider `{name}`; known are {}", known.join(", ")),
-                ));
-            }
-        })
+        let format = Format::named(name).map(|format| match format {
+            Format::LlamaCpp | Format::OpenRouter => Format::OpenAi,
+            own => own,
+        });
+        let found = Self::ALL.into_iter().find(|provider| Some(provider.format()) == format);
+        // Tools of MCP are a format; there is no model behind it that answers.
+        found.ok_or_else(|| Format::unknown(name, |format| format != Format::Mcp))
     }
 
     /// Where a message holds bytes: JSON pointers, with `*` for each item of a list. The blocks of a system prompt hold them where
@@ -173,7 +162,12 @@ impl Provider {
     }
 
     fn target(self) -> Target {
-        Target::new(match self {
+        Target::new(self.format())
+    }
+
+    /// The format of its tools.
+    const fn format(self) -> Format {
+        match self {
             Self::OpenAi => Format::OpenAi,
             Self::OpenAiResponses => Format::OpenAiResponses,
             Self::Anthropic => Format::Anthropic,
@@ -182,7 +176,7 @@ impl Provider {
             Self::Cohere => Format::Cohere,
             Self::Ollama => Format::Ollama,
             Self::Bedrock => Format::Bedrock,
-        })
+        }
     }
 }
 
@@ -217,7 +211,7 @@ impl Default for Reading {
 /// `provider` `None` detects the wire format by its shape.
 ///
 /// # Errors
-/// [`ErrorCode::ProviderError`] if there is no answer in it at all: an error body without a call in it, HTML, nothing.
+/// [`crate::ErrorCode::ProviderError`] if there is no answer in it at all: an error body without a call in it, HTML, nothing.
 pub fn normalize(bytes: &[u8], provider: Option<Provider>, reading: &Reading) -> Result<Turn<'static>, Error> {
     first(choices_of(&errors::parse(bytes, provider)?, provider, reading)?)
 }
@@ -254,8 +248,9 @@ pub fn normalize_choices_node(
     choices_of(body, provider, reading)
 }
 
+/// The turn of the first choice: a reader has one, or an error.
 fn first(turns: Vec<Turn<'static>>) -> Result<Turn<'static>, Error> {
-    turns.into_iter().next().ok_or_else(|| Error::new(ErrorCode::ProviderError, "the response holds no answer"))
+    turns.into_iter().next().ok_or_else(|| errors::no_answer(None, None))
 }
 
 fn choices_of(body: &Node<'_>, provider: Option<Provider>, reading: &Reading) -> Result<Vec<Turn<'static>>, Error> {

@@ -3,7 +3,7 @@ use super::framing::{Frame, Splitter};
 use super::halves::Halves;
 use super::node::mend_surrogates;
 use super::reader::Reader;
-use super::{Node, Provider, Reading, detect, errors};
+use super::{Node, Provider, Reading, detect, errors, first};
 use crate::error::Error;
 use crate::turn::{Event, Issue, IssueCode, Turn};
 
@@ -21,8 +21,8 @@ use crate::turn::{Event, Issue, IssueCode, Turn};
 /// ```
 #[derive(Debug)]
 pub struct StreamNormalizer {
-    provider: Option<Provider>,
     reading: Reading,
+    /// There is none before the wire format is known.
     reader: Option<Reader>,
     splitter: Splitter,
     halves: Halves,
@@ -42,7 +42,6 @@ impl StreamNormalizer {
     /// A reader of one answer. `provider` `None` detects the wire format by the first chunk that shows it.
     pub fn new(provider: Option<Provider>, reading: &Reading) -> Self {
         Self {
-            provider,
             reading: reading.clone(),
             reader: provider.map(|provider| Reader::new(provider, reading, true)),
             splitter: Splitter::default(),
@@ -144,20 +143,21 @@ impl StreamNormalizer {
                 }
                 return;
             };
-            self.begin(provider);
+            self.reader = Some(self.begun(provider));
         }
         if let Some(reader) = &mut self.reader {
             reader.chunk(event, node);
         }
     }
 
-    fn begin(&mut self, provider: Provider) {
+    /// A reader for `provider`, with what came before it was known.
+    fn begun(&mut self, provider: Provider) -> Reader {
         let mut reader = Reader::new(provider, &self.reading, true);
         reader.issues.append(&mut self.issues);
         for (event, node) in self.waiting.drain(..) {
             reader.chunk(&event, &node);
         }
-        self.reader = Some(reader);
+        reader
     }
 
     /// The end of the stream: the turn of the first choice. Events of what was still open are appended.
@@ -165,12 +165,7 @@ impl StreamNormalizer {
     /// # Errors
     /// [`crate::ErrorCode::ProviderError`] if there was no answer at all: nothing, HTML, an error and nothing else.
     pub fn finish(self, events: &mut Vec<Event>) -> Result<Turn<'static>, Error> {
-        let provider = self.provider;
-        let mut turns = self.finish_choices(events)?;
-        if turns.is_empty() {
-            return Err(errors::no_answer(provider, None));
-        }
-        Ok(turns.swap_remove(0))
+        first(self.finish_choices(events)?)
     }
 
     /// As [`StreamNormalizer::finish`], with the turns of all choices (`n > 1`).
@@ -189,7 +184,7 @@ impl StreamNormalizer {
         if !rest.is_empty() {
             if self.reader.as_ref().is_none_or(|reader| reader.choices.is_empty()) {
                 // No stream at all: an error page, or an error body in place of a stream.
-                let body = errors::parse(&rest, self.provider)?;
+                let body = errors::parse(&rest, self.provider())?;
                 self.node("", &body);
             } else {
                 let shown: String = String::from_utf8_lossy(rest.get(..100).unwrap_or(&rest)).into_owned();
@@ -197,16 +192,12 @@ impl StreamNormalizer {
                 self.note(Issue::of(IssueCode::ProviderField, "", message));
             }
         }
-        if self.reader.is_none() {
-            if splitter.overflowed() {
-                return Err(errors::error(self.provider, "", TOO_LONG));
-            }
-            if self.waiting.is_empty() {
-                return Err(errors::no_answer(self.provider, None));
-            }
-            self.begin(Provider::OpenAi);
-        }
-        let Some(mut reader) = self.reader.take() else { return Err(errors::no_answer(self.provider, None)) };
+        let mut reader = match self.reader.take() {
+            Some(reader) => reader,
+            None if splitter.overflowed() => return Err(errors::error(None, "", TOO_LONG)),
+            None if self.waiting.is_empty() => return Err(errors::no_answer(None, None)),
+            None => self.begun(Provider::OpenAi),
+        };
         let turns = reader.finish();
         reader.take_events(true, events);
         turns

@@ -1,4 +1,5 @@
 //! `toolglot.ToolCall`: one call that the model made.
+use super::argument::word;
 use super::convert::{from_py, json_to_py, json_with};
 use super::guard::guard;
 use super::keys::Keys;
@@ -11,7 +12,6 @@ use crate::engine::{self, Found, Value};
 use crate::provider::Provider;
 use crate::schema;
 use crate::turn::{self, CallStatus};
-use crate::{Error, ErrorCode};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -211,15 +211,6 @@ impl Faults {
     }
 }
 
-const STATUSES: &[CallStatus] = &[
-    CallStatus::Ok,
-    CallStatus::Repaired,
-    CallStatus::Invalid,
-    CallStatus::Malformed,
-    CallStatus::Incomplete,
-    CallStatus::UnknownTool,
-];
-
 #[pymethods]
 impl ToolCall {
     #[classattr]
@@ -249,10 +240,7 @@ impl ToolCall {
             }
             Err(_) => from_py(arguments)?.to_string(),
         };
-        let found = STATUSES.iter().copied().find(|known| known.as_str() == status);
-        let mut status = found.ok_or_else(|| {
-            Error::at(ErrorCode::BadOption, "status", format!("{status:?} is no status that a call can have"))
-        })?;
+        let mut status = word("status", CallStatus::ALL, CallStatus::as_str, status)?;
         let mut errors: Vec<_> = errors.iter().map(|error| error.0.clone()).collect();
         if status.runnable() && !json.trim_start().starts_with('{') {
             // No tool takes it, so it must not run.

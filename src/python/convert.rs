@@ -13,7 +13,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde_json::{Number, Value};
 use std::borrow::Cow;
-use std::cell::Cell;
 
 /// Values nested deeper than this are refused: the stack is finite, and no API takes such a thing.
 pub(super) const MAX_DEPTH: usize = 127;
@@ -123,10 +122,7 @@ pub(super) fn from_result(value: &Bound<'_, PyAny>) -> PyResult<Value> {
 }
 
 fn read_as<J: Json>(form: Form, value: &Bound<'_, PyAny>) -> PyResult<J> {
-    let was = FORM.replace(form);
-    let read = from_py_at(value, Place::TOP);
-    FORM.set(was);
-    read
+    from_py_at(value, Place { depth: 0, payload: true, form })
 }
 
 /// What kind of value is read, and so what may stand in it beside JSON.
@@ -139,23 +135,18 @@ enum Form {
     Result,
 }
 
-thread_local! {
-    static FORM: Cell<Form> = const { Cell::new(Form::Json) };
-}
-
-/// Where in a payload a value stands.
+/// Where a value stands, and in what.
 #[derive(Clone, Copy)]
 struct Place {
     depth: usize,
     /// It is the payload, or the one in it.
     payload: bool,
+    form: Form,
 }
 
 impl Place {
-    const TOP: Self = Self { depth: 0, payload: true };
-
     fn below(self) -> Self {
-        Self { depth: self.depth + 1, payload: false }
+        Self { depth: self.depth + 1, payload: false, ..self }
     }
 
     /// The same value in another form.
@@ -194,13 +185,13 @@ fn from_py_at<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
     }
     if let Ok(int) = value.cast::<PyInt>() {
         return match integer(int) {
-            Err(error) if FORM.get() == Form::Result && is_its_own(&error, value.py()) => said(value),
+            Err(error) if place.form == Form::Result && is_its_own(&error, value.py()) => said(value),
             read => read,
         };
     }
     if let Ok(float) = value.cast::<PyFloat>() {
         let number = Number::from_f64(float.value());
-        match (number.is_none(), FORM.get()) {
+        match (number.is_none(), place.form) {
             (true, Form::Result) => return said(value),
             // A server wrote it, or an SDK made it of what one wrote; it says that there is no number.
             (true, Form::Payload) => return Ok(J::null()),
@@ -212,13 +203,13 @@ fn from_py_at<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
     if let Ok(tuple) = value.cast::<PyTuple>() {
         return tuple.iter().map(|item| from_py_at(&item, place.below())).collect::<PyResult<_>>().map(J::array);
     }
-    if FORM.get() != Form::Json
+    if place.form != Form::Json
         && let Some(bytes) = bytes_of(value)
     {
         return Ok(J::string(data_encoding::BASE64.encode(&bytes)));
     }
     match from_object(value, place) {
-        Err(error) if FORM.get() == Form::Result && is_its_own(&error, value.py()) => said(value),
+        Err(error) if place.form == Form::Result && is_its_own(&error, value.py()) => said(value),
         read => read,
     }
 }
@@ -242,7 +233,7 @@ fn members<'py, J: Json>(
     for (key, value) in members {
         let key = match key.cast::<PyString>() {
             Ok(text) => whole(text)?,
-            Err(_) if FORM.get() == Form::Result => match from_py_at(&key, place.below())? {
+            Err(_) if place.form == Form::Result => match from_py_at(&key, place.below())? {
                 Value::String(text) => Cow::Owned(text),
                 other => Cow::Owned(other.to_string()),
             },
@@ -262,7 +253,7 @@ fn from_object<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
     // A class has the methods too, but nothing to call them on.
     if !value.is_instance_of::<pyo3::types::PyType>() {
         if let Some(dump) = value.getattr_opt(intern!(py, "model_dump"))? {
-            let lenient = FORM.get() == Form::Result;
+            let lenient = place.form == Form::Result;
             // By alias and without None: the form that goes over the wire. A None that a tool returned says something.
             let wire = PyDict::new(py);
             wire.set_item("mode", "json")?;
@@ -279,7 +270,7 @@ fn from_object<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
         }
         if let Some(to_dict) = value.getattr_opt(intern!(py, "to_dict"))? {
             return match to_dict.call0() {
-                Err(_) if FORM.get() == Form::Result => said(value),
+                Err(_) if place.form == Form::Result => said(value),
                 dict => from_py_at(&dict?, place.dumped()),
             };
         }
@@ -295,7 +286,7 @@ fn from_object<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
         if value.is_instance(&py.import("enum")?.getattr("Enum")?)? {
             return from_py_at(&value.getattr(intern!(py, "value"))?, place.dumped());
         }
-        if FORM.get() != Form::Result
+        if place.form != Form::Result
             && value.is_instance(&decimal(py)?)?
             && let Ok(number) = value.str()?.to_str()?.parse::<Number>()
         {
@@ -303,7 +294,7 @@ fn from_object<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
             return Ok(J::number(number));
         }
     }
-    if FORM.get() == Form::Result {
+    if place.form == Form::Result {
         return of_no_json(value, place);
     }
     Err(PyTypeError::new_err(no_json(value)))

@@ -1,6 +1,6 @@
 //! `toolglot.Event`: one step of a streamed turn.
+use super::argument::Count;
 use super::call::ToolCall;
-use super::policy::Count;
 use super::report::{Issue, hash, repr_of};
 use crate::engine::{Fresh, Whole};
 use crate::schema;

@@ -1,9 +1,9 @@
 //! `toolglot.explain`: what was seen in a text, and why what looked like a call is none.
+use super::argument::{Count, word};
 use super::dialect::dialect_argument;
 use super::guard::guard_detached;
 use super::parser::{options, surrogate_issue};
-use super::policy::Count;
-use super::report::{find, hash, repr_of};
+use super::report::{hash, repr_of};
 use super::source::tools_argument;
 use super::text::{Input, Text, bytes_of, no_text};
 use super::turn::Turn;
@@ -90,8 +90,8 @@ impl Span {
         reason: Option<&str>,
         detail: &str,
     ) -> PyResult<Self> {
-        let kind = find(SpanKind::ALL, SpanKind::as_str, kind)?;
-        let reason = reason.map(|reason| find(Reason::ALL, Reason::as_str, reason)).transpose()?;
+        let kind = word("kind", SpanKind::ALL, SpanKind::as_str, kind)?;
+        let reason = reason.map(|reason| word("reason", Reason::ALL, Reason::as_str, reason)).transpose()?;
         let (start, end, call) = (start.get("start")?, end.get("end")?, Count::given(call, "call")?);
         Ok(Self { start, end, kind, text, dialect, call, reason, detail: detail.to_owned() })
     }

@@ -1,8 +1,8 @@
 //! `repair_json` and `parse_partial_json`: the repairer for any text, as Python objects.
+use super::argument::{Count, word};
 use super::convert::json_to_py;
 use super::guard::guard_detached;
 use super::objects::build_strict;
-use super::policy::Count;
 use super::report::{Repair, hash, tuple_of};
 use super::text::text_of;
 use crate::json::{self, Ending, PartialOptions, RepairOptions, Repaired};
@@ -146,10 +146,7 @@ impl RepairedJson {
     ) -> PyResult<Self> {
         let (unlisted, consumed) = (unlisted.get("unlisted")?, consumed.get("consumed")?);
         let value = json_to_py(py, &json)?.unbind();
-        let found = [Ending::Closed, Ending::Unclosed, Ending::Cut].into_iter().find(|known| known.as_str() == ending);
-        let ending = found.ok_or_else(|| {
-            Error::at(ErrorCode::BadOption, "ending", format!("{ending:?} is no way in which JSON ends"))
-        })?;
+        let ending = word("ending", Ending::ALL, Ending::as_str, ending)?;
         let repairs = repairs.iter().map(|repair| repair.0.clone()).collect();
         Ok(Self { value, json, repairs, unlisted, consumed, ending })
     }

@@ -11,6 +11,7 @@ macro_rules! stub {
     };
 }
 
+mod argument;
 mod blobs;
 mod call;
 mod convert;
@@ -22,6 +23,7 @@ mod guard;
 mod json;
 mod keys;
 mod made;
+mod messages;
 mod objects;
 mod parser;
 mod plain;
@@ -29,8 +31,8 @@ mod policy;
 mod provider;
 mod report;
 mod served;
+mod snapshot;
 mod source;
-mod template;
 mod text;
 mod tools;
 mod turn;
@@ -52,18 +54,20 @@ mod _core {
     #[pymodule_export]
     use super::json::{RepairedJson, parse_partial_json, repair_json};
     #[pymodule_export]
+    use super::messages::{
+        assistant_message, check_history, convert_messages, format_tool_result, format_tool_results, harden,
+        provider_id, repair_history,
+    };
+    #[pymodule_export]
     use super::parser::{StreamParser, extract};
     #[pymodule_export]
     use super::policy::Policy;
     #[pymodule_export]
-    use super::provider::{
-        StreamNormalizer, assistant_message, check_history, convert_messages, format_tool_result, format_tool_results,
-        harden, normalize, normalize_choices, provider_id, repair_history,
-    };
+    use super::provider::{StreamNormalizer, normalize, normalize_choices};
     #[pymodule_export]
-    use super::report::{ArgumentError, Issue, Repair, Usage};
+    use super::report::{ArgumentError, Issue, Loss, Repair, Usage};
     #[pymodule_export]
-    use super::tools::{Loss, Tool, ToolSet};
+    use super::tools::{Tool, ToolSet};
     #[pymodule_export]
     use super::turn::Turn;
 

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 /// Arrays and objects are built by recursion.
 const MAX_DEPTH: usize = 200;
+
 /// Builds the value that `json` is, of whose keys `keys` makes strings. `None` if it is not valid JSON, or nested too deep. Raw
 /// control characters in strings pass.
 pub(super) fn build<'py>(py: Python<'py>, json: &str, keys: &mut Keys<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {

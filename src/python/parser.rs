@@ -1,5 +1,6 @@
 //! Reading text: `toolglot.extract` and `toolglot.StreamParser`.
 use super::dialect::dialect_argument;
+use super::error::InternalError;
 use super::event::Event;
 use super::guard::{detached, guard, guard_detached};
 use super::policy::{Choice, policy_argument};
@@ -187,8 +188,11 @@ impl StreamParser {
 
     fn not_open(&self) -> PyErr {
         match self.stage {
-            Stage::Broken => super::error::InternalError::new_err("this parser stopped at a bug in toolglot"),
-            _ => Error::new(ErrorCode::BadOption, "feed() after the answer was finished").into(),
+            Stage::Broken => InternalError::new_err("this parser stopped at a bug in toolglot; make a new one"),
+            _ => {
+                let message = "feed() after the answer was finished: the next answer needs a new StreamParser";
+                Error::new(ErrorCode::BadOption, message).into()
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! Tools given as dicts that providers take as they are: noted when they come, built when they are handed out, and read
 //! only once somebody asks for more.
 use super::convert::{from_py, json_to_py};
+use super::snapshot::{Snapshot, is_leaf, is_number};
 use super::source::value_of;
-use super::template::{Template, is_leaf, is_number};
 use crate::schema::convert::{SaysStrict, Shape, Target};
 use crate::schema::plain::{Facts, Field, MAX_DEPTH, Odd, Seen, Want, at_root, field, type_bit, want};
 use pyo3::intern;
@@ -15,7 +15,7 @@ use std::collections::HashSet;
 #[derive(Debug)]
 pub(super) struct PlainDicts {
     tools: Vec<Item>,
-    items: Template,
+    items: Snapshot,
     /// What stands between them and is not plain.
     odd: Odd,
     odd_items: Vec<Value>,
@@ -94,7 +94,7 @@ impl PlainDicts {
             return Ok(None);
         }
         let odd = self.odd.written(target);
-        let keys = Keys::of(py, shape);
+        let keys = ShapeKeys::of(py, shape);
         let list = PyList::empty(py);
         for item in &self.tools {
             match item {
@@ -115,7 +115,7 @@ impl PlainDicts {
         py: Python<'py>,
         tool: &PlainDict,
         shape: Shape,
-        keys: &Keys<'py>,
+        keys: &ShapeKeys<'py>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let declaration = PyDict::new(py);
         if shape.typed {
@@ -132,7 +132,13 @@ impl PlainDicts {
     }
 
     /// Name, description and schema.
-    fn fields<'py>(&self, into: &Bound<'py, PyDict>, tool: &PlainDict, shape: Shape, keys: &Keys<'py>) -> PyResult<()> {
+    fn fields<'py>(
+        &self,
+        into: &Bound<'py, PyDict>,
+        tool: &PlainDict,
+        shape: Shape,
+        keys: &ShapeKeys<'py>,
+    ) -> PyResult<()> {
         let py = into.py();
         into.set_item(intern!(py, "name"), &tool.name)?;
         if let Some(description) = &tool.description {
@@ -155,13 +161,13 @@ impl PlainDicts {
 }
 
 /// The keys of a shape, made once a list.
-struct Keys<'py> {
+struct ShapeKeys<'py> {
     inside: Option<Bound<'py, PyString>>,
     schema: Bound<'py, PyString>,
     schema_in: Option<Bound<'py, PyString>>,
 }
 
-impl<'py> Keys<'py> {
+impl<'py> ShapeKeys<'py> {
     fn of(py: Python<'py>, shape: Shape) -> Self {
         let key = |key: &str| PyString::intern(py, key);
         Self { inside: shape.inside.map(key), schema: key(shape.schema), schema_in: shape.schema_in.map(key) }
@@ -175,7 +181,7 @@ fn list_in<'py>(dict: &Bound<'py, PyDict>) -> Option<Bound<'py, PyList>> {
         match key.cast_exact::<PyString>().ok()?.to_str().ok()? {
             "tools" => tools = Some(value.cast_into_exact::<PyList>().ok()?),
             other => match field(other.as_bytes())? {
-                Field::Mcp | Field::Other => drop(Template::of(&value)?),
+                Field::Mcp | Field::Other => drop(Snapshot::of(&value)?),
                 _ => return None,
             },
         }
@@ -187,7 +193,7 @@ fn list_in<'py>(dict: &Bound<'py, PyDict>) -> Option<Bound<'py, PyList>> {
 /// while it is read.
 #[derive(Default)]
 struct Reader {
-    items: Template,
+    items: Snapshot,
     facts: Facts,
     /// Keywords by the address of the key: a parser makes one object of a key that occurs often.
     known: [Option<(usize, Want)>; KNOWN],

@@ -1,8 +1,9 @@
 //! `toolglot.Policy`: the caller's choices.
+use super::argument::{Count, word};
 use super::convert::type_name;
 use crate::engine::{self, Fences, ReasoningCalls, UnknownTools};
 use crate::{Error, ErrorCode};
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -32,47 +33,11 @@ pub(super) trait Choice: Copy + PartialEq + Default + 'static {
 
     fn parse(text: Option<&str>) -> Result<Self, Error> {
         let Some(text) = text else { return Ok(Self::default()) };
-        Self::ALL.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|(name, _)| format!("{name:?}")).collect();
-            Error::at(ErrorCode::BadOption, Self::OPTION, format!("{text:?} is none of {}", names.join(", ")))
-        })
+        word(Self::OPTION, Self::ALL, |(name, _)| name, text).map(|(_, value)| value)
     }
 
     fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, value)| *value == self).map_or("", |(name, _)| name)
-    }
-}
-
-/// A count as Python has it: an integer that is none is out of range, like any other value that an option may not have.
-#[derive(Clone, Copy)]
-pub(super) struct Count(Option<usize>);
-
-impl Count {
-    pub(super) const fn of(count: usize) -> Self {
-        Self(Some(count))
-    }
-
-    /// The count, given for the option `name`.
-    pub(super) fn get(self, name: &str) -> Result<usize, Error> {
-        let error = || Error::at(ErrorCode::BadOption, name, "the number is negative or too large");
-        self.0.ok_or_else(error)
-    }
-
-    /// The count given for `name`, if one was given.
-    pub(super) fn given(count: Option<Self>, name: &str) -> Result<Option<usize>, Error> {
-        count.map(|count| count.get(name)).transpose()
-    }
-}
-
-impl<'py> FromPyObject<'_, 'py> for Count {
-    type Error = PyErr;
-
-    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        match value.extract() {
-            Ok(count) => Ok(Self(Some(count))),
-            Err(error) if PyErr::is_instance_of::<PyOverflowError>(&error, value.py()) => Ok(Self(None)),
-            Err(_) => Err(PyTypeError::new_err(format!("a whole number is needed, not a {}", type_name(&value)))),
-        }
     }
 }
 
@@ -105,36 +70,43 @@ impl Policy {
         Ok(Self(policy))
     }
 
+    #[doc = stub!("Policy.fences")]
     #[getter]
     fn fences(&self) -> &'static str {
         self.0.fences.name()
     }
 
+    #[doc = stub!("Policy.reasoning")]
     #[getter]
     fn reasoning(&self) -> &'static str {
         self.0.reasoning.name()
     }
 
+    #[doc = stub!("Policy.unknown_tools")]
     #[getter]
     fn unknown_tools(&self) -> &'static str {
         self.0.unknown_tools.name()
     }
 
+    #[doc = stub!("Policy.max_calls")]
     #[getter]
     fn max_calls(&self) -> usize {
         self.0.max_calls
     }
 
+    #[doc = stub!("Policy.max_depth")]
     #[getter]
     fn max_depth(&self) -> usize {
         self.0.max_depth
     }
 
+    #[doc = stub!("Policy.max_arguments_bytes")]
     #[getter]
     fn max_arguments_bytes(&self) -> usize {
         self.0.max_arguments_bytes
     }
 
+    #[doc = stub!("Policy.max_markup_bytes")]
     #[getter]
     fn max_markup_bytes(&self) -> usize {
         self.0.max_markup_bytes

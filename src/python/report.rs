@@ -1,8 +1,8 @@
-//! The small records of a result: `Issue`, `Repair`, `ArgumentError`, `Usage`.
+//! The small records of a result: `Issue`, `Repair`, `ArgumentError`, `Usage`; and `Loss`, that of a conversion.
+use super::argument::{Count, word};
 use super::convert::to_py;
-use super::policy::Count;
+use crate::schema::convert::{self, LossKind};
 use crate::turn::{self, IssueCode, RepairCode};
-use crate::{Error, ErrorCode};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -93,7 +93,7 @@ record! {
     Issue(turn::Issue) as "Issue";
     new(code: &str, message: &str = "", offset: Option<Count> = None, place: &str = "") {
         let offset = Count::given(offset, "offset")?;
-        let code = find(IssueCode::ALL, IssueCode::as_str, code)?;
+        let code = word("code", IssueCode::ALL, IssueCode::as_str, code)?;
         Ok(Self(turn::Issue { code, offset, place: place.to_owned(), message: message.to_owned().into() }))
     }
     code -> &'static str { |this| this.code.as_str() }
@@ -106,7 +106,7 @@ record! {
     Repair(turn::Repair) as "Repair";
     new(code: &str, message: &str = "", offset: Option<Count> = None, pointer: Option<String> = None) {
         let offset = Count::given(offset, "offset")?;
-        let code = find(RepairCode::ALL, RepairCode::as_str, code)?;
+        let code = word("code", RepairCode::ALL, RepairCode::as_str, code)?;
         Ok(Self(turn::Repair { code, offset, pointer, message: message.to_owned().into() }))
     }
     code -> &'static str { |this| this.code.as_str() }
@@ -122,6 +122,18 @@ record! {
     }
     pointer -> &str { |this| &this.pointer }
     keyword -> &str { |this| &this.keyword }
+    message -> &str { |this| &this.message }
+}
+
+record! {
+    Loss(convert::Loss) as "Loss";
+    new(tool: String, pointer: String, kind: &str, message: &str = "") {
+        let kind = word("kind", LossKind::ALL, LossKind::as_str, kind)?;
+        Ok(Self(convert::Loss { tool, pointer, kind, message: message.to_owned() }))
+    }
+    tool -> &str { |this| &this.tool }
+    pointer -> &str { |this| &this.pointer }
+    kind -> &'static str { |this| this.kind.as_str() }
     message -> &str { |this| &this.message }
 }
 
@@ -143,12 +155,6 @@ record! {
     total_tokens -> Option<u64> { |this| this.total_tokens }
     reasoning_tokens -> Option<u64> { |this| this.reasoning_tokens }
     cached_tokens -> Option<u64> { |this| this.cached_tokens }
-}
-
-/// The code spelt `text`.
-pub(super) fn find<C: Copy>(all: &[C], name: fn(C) -> &'static str, text: &str) -> Result<C, Error> {
-    let found = all.iter().copied().find(|code| name(*code) == text);
-    found.ok_or_else(|| Error::at(ErrorCode::BadOption, "code", format!("{text:?} is no code of this kind")))
 }
 
 /// A value of the core, or None, as Python objects.

@@ -1,20 +1,21 @@
-//! `toolglot.ToolSet`, `toolglot.Tool` and `toolglot.Loss`: the tools offered in one turn.
+//! `toolglot.ToolSet` and `toolglot.Tool`: the tools offered in one turn.
+use super::argument::Count;
 use super::call::ToolCall;
-use super::convert::{from_py, json_to_py, to_py, type_name};
+use super::convert::{from_py, json_to_py, to_py};
 use super::dialect::Spoken;
 use super::guard::guard;
+use super::messages::inject;
 use super::plain::PlainDicts;
-use super::policy::Count;
-use super::report::{hash, repr_of};
+use super::report::{Loss, hash, tuple_of};
 use super::served::Served;
 use super::source::{self, JsonText, Source};
 use super::text::{Whole, whole};
-use crate::schema::convert::{self, Format, GeminiSchema, LossKind, Target};
+use crate::schema::convert::{Format, GeminiSchema, Target};
 use crate::schema::{self, Resolution};
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyInt, PyIterator, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple};
 use std::sync::{Arc, OnceLock};
 
 #[doc = stub!("ToolSet")]
@@ -223,7 +224,7 @@ impl ToolSet {
         let target = target(provider, options)?;
         let set = self.core(py)?;
         let converted = guard(|| set.to(&target))?;
-        super::report::tuple_of(py, &converted.losses, Loss)
+        tuple_of(py, &converted.losses, Loss)
     }
 
     #[doc = stub!("ToolSet.names")]
@@ -449,135 +450,4 @@ impl Tool {
     fn __repr__(&self) -> PyResult<String> {
         Ok(format!("Tool({:?})", self.tool()?.name))
     }
-}
-
-#[doc = stub!("Loss")]
-#[pyclass(frozen, module = "toolglot", name = "Loss")]
-#[derive(Debug)]
-pub(super) struct Loss(convert::Loss);
-
-#[pymethods]
-impl Loss {
-    #[classattr]
-    fn __match_args__() -> (&'static str, &'static str, &'static str, &'static str) {
-        ("tool", "pointer", "kind", "message")
-    }
-
-    #[new]
-    #[pyo3(signature = (tool, pointer, kind, message=String::new()), text_signature = "(tool, pointer, kind, message='')")]
-    fn new(tool: String, pointer: String, kind: &str, message: String) -> PyResult<Self> {
-        let kind = super::report::find(LossKind::ALL, LossKind::as_str, kind)?;
-        Ok(Self(convert::Loss { tool, pointer, kind, message }))
-    }
-
-    #[doc = stub!("Loss.tool")]
-    #[getter]
-    fn tool(&self) -> &str {
-        &self.0.tool
-    }
-
-    #[doc = stub!("Loss.pointer")]
-    #[getter]
-    fn pointer(&self) -> &str {
-        &self.0.pointer
-    }
-
-    #[doc = stub!("Loss.kind")]
-    #[getter]
-    fn kind(&self) -> &'static str {
-        self.0.kind.as_str()
-    }
-
-    #[doc = stub!("Loss.message")]
-    #[getter]
-    fn message(&self) -> &str {
-        &self.0.message
-    }
-
-    #[doc = stub!("Loss.to_dict")]
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        dict.set_item("tool", self.tool())?;
-        dict.set_item("pointer", self.pointer())?;
-        dict.set_item("kind", self.kind())?;
-        dict.set_item("message", self.message())?;
-        Ok(dict)
-    }
-
-    fn __eq__(&self, other: &Bound<'_, Self>) -> bool {
-        self.0 == other.get().0
-    }
-
-    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((), Bound<'py, PyDict>)> {
-        Ok(((), self.to_dict(py)?))
-    }
-
-    fn __hash__(&self) -> u64 {
-        hash((&self.0.tool, &self.0.pointer, self.0.kind, &self.0.message))
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        repr_of("Loss", &self.to_dict(py)?)
-    }
-}
-
-/// The messages with `prompt` in the system message: at its end if there is one, else as a new first message. The
-/// caller's list and messages stay as they are.
-fn inject<'py>(py: Python<'py>, messages: &Bound<'py, PyAny>, prompt: &str) -> PyResult<Bound<'py, PyList>> {
-    if messages.is_instance_of::<PyString>() || messages.is_instance_of::<PyDict>() {
-        let message = format!("messages is a list of messages, not a {}", type_name(messages));
-        return Err(PyTypeError::new_err(message));
-    }
-    let out = PyList::empty(py);
-    for (index, message) in messages.try_iter()?.enumerate() {
-        let message = message?;
-        if message.is_none() || message.is_instance_of::<PyString>() || message.is_instance_of::<PyInt>() {
-            let what = format!("a message is a dict or an SDK's object, not a {}", type_name(&message));
-            return Err(Error::at(ErrorCode::BadMessage, format!("/{index}"), what).into());
-        }
-        out.append(message)?;
-    }
-    if prompt.is_empty() {
-        return Ok(out);
-    }
-    for (i, message) in out.iter().enumerate() {
-        let Ok(message) = message.cast::<PyDict>() else { continue };
-        let role = message.get_item("role")?.and_then(|role| role.extract::<String>().ok());
-        if !matches!(role.as_deref(), Some("system" | "developer")) {
-            continue;
-        }
-        let message = message.copy()?;
-        match message.get_item("content")?.filter(|content| !content.is_none()) {
-            None => message.set_item("content", prompt)?,
-            Some(content) => match content.cast::<PyString>() {
-                Ok(text) => {
-                    let text = whole(text)?;
-                    // Injected before: once is enough.
-                    if text.contains(prompt) {
-                        return Ok(out);
-                    }
-                    let joined = if text.trim().is_empty() { prompt.to_owned() } else { format!("{text}\n\n{prompt}") };
-                    message.set_item("content", joined)?;
-                }
-                Err(_) => {
-                    let parts = PyList::empty(py);
-                    for part in content.try_iter()? {
-                        parts.append(part?)?;
-                    }
-                    let part = PyDict::new(py);
-                    part.set_item("type", "text")?;
-                    part.set_item("text", prompt)?;
-                    parts.append(part)?;
-                    message.set_item("content", parts)?;
-                }
-            },
-        }
-        out.set_item(i, message)?;
-        return Ok(out);
-    }
-    let message = PyDict::new(py);
-    message.set_item("role", "system")?;
-    message.set_item("content", prompt)?;
-    out.insert(0, message)?;
-    Ok(out)
 }

@@ -1,4 +1,5 @@
 //! `toolglot.Turn`: what a model answered.
+use super::argument::word;
 use super::blobs::message_to_py;
 use super::call::ToolCall;
 use super::convert::{from_py, to_py, type_name};
@@ -7,11 +8,11 @@ use super::keys::Keys;
 use super::made::Made;
 use super::report::{Issue, Usage, hash, opaque, repr_of, tuple_of};
 use super::text::{Input, Text, Whole, kept};
+use crate::Error;
 use crate::engine;
 use crate::provider::Provider;
 use crate::schema;
 use crate::turn::{self, Source, StopReason};
-use crate::{Error, ErrorCode};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -170,6 +171,11 @@ fn texts(turn: &mut turn::Turn<'_>, input: &str) -> (Text, Text) {
     (text(&mut turn.content), text(&mut turn.reasoning))
 }
 
+/// Where calls are found, by its name.
+fn found_in(source: &str) -> Result<Source, Error> {
+    word("source", Source::ALL, |known| known.as_str().unwrap_or_default(), source)
+}
+
 /// The calls that a turn is made of.
 struct Calls<'py>(Vec<Bound<'py, ToolCall>>);
 
@@ -194,30 +200,6 @@ impl<'py> FromPyObject<'_, 'py> for Calls<'py> {
         };
         items.map(call).collect::<PyResult<_>>().map(Self)
     }
-}
-
-const STOP_REASONS: &[StopReason] = &[
-    StopReason::Stop,
-    StopReason::ToolCalls,
-    StopReason::Length,
-    StopReason::ContentFilter,
-    StopReason::Refusal,
-    StopReason::Pause,
-    StopReason::Error,
-];
-
-const SOURCES: &[Source] = &[Source::None, Source::Text, Source::Native, Source::Reasoning, Source::FailedGeneration];
-
-/// The value whose name is `text`.
-fn choose<C: Copy>(
-    option: &str,
-    all: &[C],
-    name: impl Fn(C) -> Option<&'static str>,
-    text: Option<&str>,
-) -> Result<C, Error> {
-    let found = all.iter().copied().find(|value| name(*value) == text);
-    let written = text.unwrap_or("None");
-    found.ok_or_else(|| Error::at(ErrorCode::BadOption, option, format!("{written:?} is no {option}")))
 }
 
 #[pymethods]
@@ -246,14 +228,14 @@ impl Turn {
     ) -> PyResult<Self> {
         let Calls(tool_calls) = tool_calls;
         let default = if tool_calls.is_empty() { "stop" } else { "tool_calls" };
-        let stop_reason = Some(stop_reason.unwrap_or(default));
+        let stop_reason = stop_reason.unwrap_or(default);
         let mut turn = turn::Turn {
             content: content.0.into(),
             reasoning: reasoning.map(|reasoning| reasoning.0).unwrap_or_default().into(),
             tool_calls: tool_calls.iter().map(|call| call.get().to_core(py)).collect::<PyResult<_>>()?,
-            stop_reason: choose("stop_reason", STOP_REASONS, |reason| Some(reason.as_str()), stop_reason)?,
+            stop_reason: word("stop_reason", StopReason::ALL, StopReason::as_str, stop_reason)?,
             usage: usage.map(|usage| usage.0),
-            source: choose("source", SOURCES, Source::as_str, source)?,
+            source: source.map(found_in).transpose()?.unwrap_or_default(),
             dialect: dialect.map(Cow::Owned),
             issues: issues.iter().map(|issue| issue.0.clone()).collect(),
             provider_state: provider_state.map(from_py).transpose()?,

@@ -3,7 +3,7 @@
 //! Everything stays where it is, so that `$ref`s keep their targets. What no draft knows (a type `float`, a
 //! `required: true`) gets its meaning or goes; a broken part never makes a whole tool unusable.
 use super::pointer;
-use super::targets::{Loops, Targets, holds_schemas};
+use super::references::{Definitions, Loops, holds_schemas};
 use serde_json::{Map, Value, json};
 
 /// `root` as valid JSON Schema 2020-12 with local references only, without what does not judge.
@@ -46,7 +46,7 @@ struct Cleaner<'r> {
     keep: bool,
     place: String,
     notes: Vec<Note>,
-    targets: Targets<'r>,
+    definitions: Definitions<'r>,
     loops: Loops<'r>,
 }
 
@@ -59,7 +59,7 @@ impl<'r> Cleaner<'r> {
             keep,
             place: String::new(),
             notes: Vec::new(),
-            targets: Targets::of(root),
+            definitions: Definitions::of(root),
             loops: Loops::of(root),
         }
     }
@@ -67,7 +67,7 @@ impl<'r> Cleaner<'r> {
     /// The whole document, and behind its definitions the schemas that it refers to and that stand where nothing is looked for.
     fn document(&mut self) -> Value {
         let mut clean = self.schema(self.root);
-        while let Some((place, name, target)) = self.targets.next() {
+        while let Some((place, name, target)) = self.definitions.next() {
             self.place = place;
             let target = self.schema(target);
             if let Value::Object(map) = &mut clean
@@ -259,7 +259,7 @@ impl<'r> Cleaner<'r> {
             return None;
         }
         let place = pointer::place(self.root, local)?;
-        Some(self.targets.reference(place, target))
+        Some(self.definitions.reference(place, target))
     }
 }
 

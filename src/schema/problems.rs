@@ -2,7 +2,7 @@
 use super::clean::{Part, clean_for_reading};
 use super::convert::is_clean;
 use super::input::{bare_properties, kind};
-use super::targets::Loops;
+use super::references::Loops;
 use super::{Tool, pointer};
 use crate::error::{Error, ErrorCode};
 use serde_json::Value;

@@ -1,38 +1,27 @@
 //! One call that the model made.
-use super::{Arguments, Repair};
+use super::{Arguments, Repair, words};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// What a call is worth. Only `Ok` and `Repaired` may be executed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CallStatus {
-    /// As the model wrote it.
-    Ok,
-    /// Mended; every change is in [`ToolCall::repairs`].
-    Repaired,
-    /// Readable, but not what the tool's schema allows: see [`ToolCall::errors`].
-    Invalid,
-    /// A call by name whose arguments cannot be read even with repair; `raw` is kept.
-    Malformed,
-    /// Cut off: the arguments hold what is certain.
-    Incomplete,
-    /// The name means none of the offered tools.
-    UnknownTool,
+words! {
+    /// What a call is worth. Only `Ok` and `Repaired` may be executed.
+    CallStatus {
+        /// As the model wrote it.
+        Ok => "ok",
+        /// Mended; every change is in [`ToolCall::repairs`].
+        Repaired => "repaired",
+        /// Readable, but not what the tool's schema allows: see [`ToolCall::errors`].
+        Invalid => "invalid",
+        /// A call by name whose arguments cannot be read even with repair; `raw` is kept.
+        Malformed => "malformed",
+        /// Cut off: the arguments hold what is certain.
+        Incomplete => "incomplete",
+        /// The name means none of the offered tools.
+        UnknownTool => "unknown_tool",
+    }
 }
 
 impl CallStatus {
-    /// The fixed spelling of the status, part of the public API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Repaired => "repaired",
-            Self::Invalid => "invalid",
-            Self::Malformed => "malformed",
-            Self::Incomplete => "incomplete",
-            Self::UnknownTool => "unknown_tool",
-        }
-    }
-
     /// May be executed.
     pub const fn runnable(self) -> bool {
         matches!(self, Self::Ok | Self::Repaired)

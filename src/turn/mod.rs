@@ -5,49 +5,38 @@ mod call;
 mod event;
 mod id;
 mod report;
+mod words;
 
 pub use arguments::{ArgumentValue, Arguments};
 pub use call::{ArgumentError, CallStatus, ToolCall};
 pub use event::Event;
 pub use id::new_call_id;
+pub(crate) use report::Slip;
 pub use report::{Issue, IssueCode, Repair, RepairCode};
-pub(crate) use report::{Slip, codes};
+pub(crate) use words::{codes, words};
 
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// Why the model stopped, decided by what is there and not by a provider's reason field alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum StopReason {
-    /// The answer is complete.
-    #[default]
-    Stop,
-    /// Calls wait for their results.
-    ToolCalls,
-    /// The answer was cut off.
-    Length,
-    /// A filter stopped it.
-    ContentFilter,
-    /// The model refused.
-    Refusal,
-    /// The provider wants to be asked to go on.
-    Pause,
-    /// The provider reported an error.
-    Error,
-}
-
-impl StopReason {
-    /// The fixed spelling of the reason, part of the public API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Stop => "stop",
-            Self::ToolCalls => "tool_calls",
-            Self::Length => "length",
-            Self::ContentFilter => "content_filter",
-            Self::Refusal => "refusal",
-            Self::Pause => "pause",
-            Self::Error => "error",
-        }
+words! {
+    /// Why the model stopped, decided by what is there and not by a provider's reason field alone.
+    #[derive(Default)]
+    StopReason {
+        /// The answer is complete.
+        #[default]
+        Stop => "stop",
+        /// Calls wait for their results.
+        ToolCalls => "tool_calls",
+        /// The answer was cut off.
+        Length => "length",
+        /// A filter stopped it.
+        ContentFilter => "content_filter",
+        /// The model refused.
+        Refusal => "refusal",
+        /// The provider wants to be asked to go on.
+        Pause => "pause",
+        /// The provider reported an error.
+        Error => "error",
     }
 }
 
@@ -68,6 +57,9 @@ pub enum Source {
 }
 
 impl Source {
+    /// Every place that calls are found in.
+    pub const ALL: &'static [Self] = &[Self::Text, Self::Native, Self::Reasoning, Self::FailedGeneration];
+
     /// The fixed spelling, part of the public API; `None` if there are no calls.
     pub const fn as_str(self) -> Option<&'static str> {
         match self {

@@ -1,26 +1,6 @@
 //! The record of what was odd ([`Issue`]) and of what was changed ([`Repair`]).
+use super::codes;
 use std::borrow::Cow;
-
-macro_rules! codes {
-    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident => $text:literal,)* }) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[non_exhaustive]
-        pub enum $name { $($(#[$vmeta])* $variant,)* }
-
-        impl $name {
-            /// Every code, in the order of their declaration.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// The fixed spelling of the code, part of the public API.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $text,)* }
-            }
-        }
-    };
-}
-
-pub(crate) use codes;
 
 codes! {
     /// What was changed between what the model wrote and what the caller gets.
@@ -132,7 +112,8 @@ codes! {
         BadOrder => "bad_order",
         /// A message or a part of it is empty where the provider refuses that.
         EmptyContent => "empty_content",
-        /// A call's arguments in a history are text where an object belongs, an object where text belongs, or no JSON.
+        /// A call's arguments or a result's content in a history are text where an object belongs, an object where text belongs, or
+        /// no JSON.
         ArgumentType => "argument_type",
     }
 }

@@ -28,7 +28,7 @@ mod torn;
 mod unclosed;
 mod verdict;
 
-use crate::turn::Repair;
+use crate::turn::{Repair, words};
 use std::borrow::Cow;
 
 pub(crate) use backslashes::pairs_are_text;
@@ -61,25 +61,15 @@ impl Default for RepairOptions {
     }
 }
 
-/// How a value came to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// In the text.
-    Closed,
-    /// Only closing brackets were missing at the end of the text: a slip of the model, or the text was cut there.
-    Unclosed,
-    /// The text ends inside a string or word, or where a key or value had to come: it was cut off.
-    Cut,
-}
-
-impl Ending {
-    /// The fixed spelling, as Python callers see it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Closed => "closed",
-            Self::Unclosed => "unclosed",
-            Self::Cut => "cut",
-        }
+words! {
+    /// How a value came to its end.
+    Ending {
+        /// In the text.
+        Closed => "closed",
+        /// Only closing brackets were missing at the end of the text: a slip of the model, or the text was cut there.
+        Unclosed => "unclosed",
+        /// The text ends inside a string or word, or where a key or value had to come: it was cut off.
+        Cut => "cut",
     }
 }
 

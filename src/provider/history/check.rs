@@ -38,20 +38,17 @@ pub(super) fn check(messages: &[Message], provider: Provider) -> Vec<Issue> {
         let index = message.origin;
         for call in message.calls() {
             if provider != Provider::Gemini && !ids::valid(&call.id, provider) {
-                push(
-                    &mut found,
-                    IssueCode::BadId,
-                    index,
-                    format!("the id `{}` is not in the provider's grammar", call.id),
-                );
+                let message = format!("`{}` is no id for this provider: it takes {}", call.id, ids::grammar(provider));
+                push(&mut found, IssueCode::BadId, index, message);
             }
             if !valid_name(&call.name, provider) {
-                push(
-                    &mut found,
-                    IssueCode::BadName,
-                    index,
-                    format!("the name `{}` is not in the provider's grammar", call.name),
+                let (limit, signs) = names(provider);
+                let signs = signs.chars().map(|sign| format!("`{sign}`")).collect::<Vec<_>>().join(" ");
+                let message = format!(
+                    "`{}` is no tool's name for this provider: it takes at most {limit} letters, digits and {signs}",
+                    call.name
                 );
+                push(&mut found, IssueCode::BadName, index, message);
             }
             let object = serde_json::from_str::<Value>(&call.arguments).is_ok_and(|value| value.is_object());
             if !object && !call.custom {
@@ -72,14 +69,19 @@ fn empty(message: &Message) -> bool {
         && message.parts.iter().all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()))
 }
 
-pub(super) fn valid_name(name: &str, provider: Provider) -> bool {
+/// How long a tool's name may be, and which signs it may have beside letters and digits.
+const fn names(provider: Provider) -> (usize, &'static str) {
     let limit = match provider {
         Provider::OpenAiResponses | Provider::Anthropic => 128,
         _ => 64,
     };
-    let more = if provider == Provider::Gemini { "_-.:" } else { "_-" };
+    (limit, if matches!(provider, Provider::Gemini) { "_-.:" } else { "_-" })
+}
+
+pub(super) fn valid_name(name: &str, provider: Provider) -> bool {
+    let (limit, signs) = names(provider);
     provider == Provider::Ollama
-        || (1..=limit).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
+        || (1..=limit).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || signs.contains(c))
 }
 
 fn pairing(messages: &[Message], provider: Provider, found: &mut Vec<Issue>) {

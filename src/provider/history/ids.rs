@@ -1,10 +1,8 @@
 //! Call ids in each provider's grammar: the same id always becomes the same id, in calls and results alike.
 use crate::provider::Provider;
 
-/// `id` as `provider` takes it: itself where that is allowed, else one made from it.
-///
-/// Mistral wants nine letters and digits, OpenAI at most 40 characters (Responses 64), Anthropic `[A-Za-z0-9_-]`,
-/// Bedrock up to 64 of `[A-Za-z0-9_.:-]`.
+/// `id` as `provider` takes it: itself where that is allowed, else one made from it. What is allowed, the issues of
+/// [`check_history`](crate::provider::check_history) say.
 pub fn provider_id(id: &str, provider: Provider) -> String {
     if valid(id, provider) { id.to_owned() } else { made(id, provider, 0) }
 }
@@ -51,6 +49,18 @@ pub(super) fn valid(id: &str, provider: Provider) -> bool {
         Provider::Anthropic => all("_-"),
         Provider::Bedrock => id.len() <= 64 && all("_.:-"),
         Provider::Gemini | Provider::Cohere | Provider::Ollama => true,
+    }
+}
+
+/// The ids that `provider` takes, in words.
+pub(super) const fn grammar(provider: Provider) -> &'static str {
+    match provider {
+        Provider::Mistral => "nine letters and digits",
+        Provider::OpenAi => "at most 40 characters",
+        Provider::OpenAiResponses => "at most 64 characters",
+        Provider::Anthropic => "letters, digits, `_` and `-`",
+        Provider::Bedrock => "at most 64 letters, digits, `_`, `.`, `:` and `-`",
+        Provider::Gemini | Provider::Cohere | Provider::Ollama => "any characters, but not none",
     }
 }
 

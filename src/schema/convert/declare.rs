@@ -1,5 +1,5 @@
 //! Writing the declarations of a converted set, in the wrapper of its target ([`Shape`]).
-use super::shape::{Shape, Strict};
+use super::shape::{SaysStrict, Shape};
 use super::{Converted, openai};
 use crate::schema::{Tool, ToolSet};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -119,9 +119,9 @@ impl Declaration<'_> {
             None => map.serialize_entry(shape.schema, self.schema())?,
         }
         let said = match shape.strict {
-            Strict::Never => false,
-            Strict::Asked => self.converted.target.strict || self.declared.strict,
-            Strict::Always => true,
+            SaysStrict::Never => false,
+            SaysStrict::Asked => self.converted.target.strict || self.declared.strict,
+            SaysStrict::Always => true,
         };
         if said {
             map.serialize_entry("strict", &self.declared.strict)?;

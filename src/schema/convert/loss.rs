@@ -1,38 +1,24 @@
 //! The record of what a conversion changed.
+use crate::turn::words;
 
-/// What became of a part of a schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LossKind {
-    /// Left out: the target does not know it.
-    Dropped,
-    /// Said in other words that may allow more or less.
-    Rewritten,
-    /// Moved into the description.
-    Described,
-    /// The tool's strict mode is off, since its schema cannot be said strictly.
-    NotStrict,
-    /// A name the target refuses was respelt.
-    Renamed,
-}
-
-impl LossKind {
-    /// Every kind.
-    pub const ALL: &[Self] = &[Self::Dropped, Self::Rewritten, Self::Described, Self::NotStrict, Self::Renamed];
-
-    /// The fixed spelling of the kind, part of the public API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Dropped => "dropped",
-            Self::Rewritten => "rewritten",
-            Self::Described => "described",
-            Self::NotStrict => "not_strict",
-            Self::Renamed => "renamed",
-        }
+words! {
+    /// What became of a part of a schema.
+    LossKind {
+        /// Left out: the target does not know it.
+        Dropped => "dropped",
+        /// Said in other words that may allow more or less.
+        Rewritten => "rewritten",
+        /// Moved into the description.
+        Described => "described",
+        /// The tool's strict mode is off, since its schema cannot be said strictly.
+        NotStrict => "not_strict",
+        /// A name the target refuses was respelt.
+        Renamed => "renamed",
     }
 }
 
 /// One thing that a provider is told less exactly than the tool's own schema says it, or not at all.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Loss {
     /// The tool's real name.
     pub tool: String,
@@ -42,4 +28,23 @@ pub struct Loss {
     pub kind: LossKind,
     /// What was changed and why.
     pub message: String,
+}
+
+/// What was changed of the tool at hand: a [`Loss`] that does not name it yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Change {
+    pub pointer: String,
+    pub kind: LossKind,
+    pub message: String,
+}
+
+impl Change {
+    /// A change of the tool itself.
+    pub(super) fn of_tool(kind: LossKind, message: String) -> Self {
+        Self { pointer: String::new(), kind, message }
+    }
+
+    pub(super) fn loss_of(self, tool: &str) -> Loss {
+        Loss { tool: tool.to_owned(), pointer: self.pointer, kind: self.kind, message: self.message }
+    }
 }

@@ -26,16 +26,18 @@ pub(in crate::schema) use target::is_carried;
 pub use target::{Format, GeminiSchema, Target};
 pub(in crate::schema) use untouched::is_clean;
 
-use super::ToolSet;
-use super::clean::clean_for_reading;
+use super::clean::{Note, clean_for_reading};
 use super::plain::PlainTools;
+use super::{Tool, ToolSet};
 use crate::error::{Error, ErrorCode};
+use budget::StrictLimits;
 use declare::Declared;
+use loss::Change;
 use profile::Profile;
 pub(super) use profile::PropertyNames;
 use serde_json::Value;
 #[cfg(feature = "python")]
-pub(crate) use shape::{Shape, Strict as SaysStrict};
+pub(crate) use shape::{SaysStrict, Shape};
 use std::borrow::Cow;
 use walk::Walk;
 
@@ -72,70 +74,28 @@ pub fn json_to_json(tools: &str, target: &Target) -> Result<Vec<u8>, Error> {
 
 /// Converts the whole set. [`ToolSet::to`] keeps the result.
 pub(super) fn convert(set: &ToolSet, target: &Target) -> Converted {
-    let loose = target.profile();
-    let strict = target.strict_profile();
-    let mut strict_room = strict.map(|profile| (profile, target.strict_limits()));
     let mut converted = Converted { target: target.clone(), declared: Vec::new(), losses: Vec::new() };
+    let mut room = target.strict_limits();
     for (i, tool) in set.tools().iter().enumerate() {
         let mut declared = Declared { tool: i, name: None, parameters: None, empty: false, strict: false };
-        let mut losses: Vec<(String, LossKind, String)> = Vec::new();
+        let mut changes = Vec::new();
         let spelling = target.spelling(set, i);
         if spelling != tool.name {
-            losses.push((String::new(), LossKind::Renamed, format!("told to the provider as {spelling:?}")));
+            changes.push(Change::of_tool(LossKind::Renamed, format!("told to the provider as {spelling:?}")));
             declared.name = Some(spelling.to_owned());
         }
-        let mut written = None;
-        let wanted = target.strict || tool.source.strict == Some(true);
-        if wanted && strict.is_none() {
-            losses.push((String::new(), LossKind::NotStrict, "the target has no strict mode".to_owned()));
-        }
-        if let Some((profile, limits)) = strict_room.as_mut().filter(|_| wanted) {
-            let mut walked = write(&tool.schema, profile, target.describe);
-            if walked.not_strict.is_none() {
-                walked.not_strict = limits.take(&walked.schema);
-            }
-            match walked.not_strict.take() {
-                None => {
-                    declared.strict = true;
-                    written = Some(walked);
-                }
-                Some(reason) => losses.push((String::new(), LossKind::NotStrict, reason)),
-            }
-        }
-        if written.is_none() && !untouched::fits(&tool.schema, loose) {
-            written = Some(write(&tool.schema, loose, target.describe));
-        }
-        if let Some(walked) = written {
-            losses.extend(walked.losses);
-            declared.parameters = Some(walked.schema);
+        let strict = strictly(tool, target, &mut room, &mut changes);
+        declared.strict = strict.is_some();
+        let loose = target.profile();
+        let written = strict
+            .or_else(|| (!untouched::fits(&tool.schema, loose)).then(|| write(&tool.schema, loose, target.describe)));
+        if let Some(written) = written {
+            changes.extend(written.changes);
+            declared.parameters = Some(written.schema);
         }
         declared.empty = takes_nothing(declared.parameters.as_ref().unwrap_or(&tool.schema));
-        if let Some(longest) = target.longest_description().filter(|max| tool.description.chars().count() > *max) {
-            losses.push((
-                String::new(),
-                LossKind::Rewritten,
-                format!("the description was cut to {longest} characters"),
-            ));
-        }
-        if !tool.source.fields.is_empty() && target.format != Format::Mcp {
-            for field in tool.source.fields.keys() {
-                losses.push((
-                    String::new(),
-                    LossKind::Dropped,
-                    format!("MCP's `{field}` has no place at this provider"),
-                ));
-            }
-        }
-        for field in tool.source.extra.keys().filter(|field| !target.carries(field)) {
-            losses.push((String::new(), LossKind::Dropped, format!("`{field}` has no place at this provider")));
-        }
-        let tool = &tool.name;
-        converted.losses.extend(losses.into_iter().map(|(pointer, kind, message)| Loss {
-            tool: tool.clone(),
-            pointer,
-            kind,
-            message,
-        }));
+        left_out(tool, target, &mut changes);
+        converted.losses.extend(changes.into_iter().map(|change| change.loss_of(&tool.name)));
         converted.declared.push(declared);
     }
     if let Some(budget) = target.budget() {
@@ -144,10 +104,43 @@ pub(super) fn convert(set: &ToolSet, target: &Target) -> Converted {
     converted
 }
 
+/// The schema of `tool` in strict mode, where that is wanted, the target has one and the schema can be said in it.
+fn strictly(tool: &Tool, target: &Target, room: &mut StrictLimits, changes: &mut Vec<Change>) -> Option<Written> {
+    if !target.strict && tool.source.strict != Some(true) {
+        return None;
+    }
+    let Some(profile) = target.strict_profile() else {
+        changes.push(Change::of_tool(LossKind::NotStrict, "the target has no strict mode".to_owned()));
+        return None;
+    };
+    let mut written = write(&tool.schema, profile, target.describe);
+    match written.not_strict.take().or_else(|| room.take(&written.schema)) {
+        None => Some(written),
+        Some(reason) => {
+            changes.push(Change::of_tool(LossKind::NotStrict, reason));
+            None
+        }
+    }
+}
+
+/// What of the tool beside its name and schema has no place at the target.
+fn left_out(tool: &Tool, target: &Target, changes: &mut Vec<Change>) {
+    if let Some(longest) = target.longest_description().filter(|max| tool.description.chars().count() > *max) {
+        let message = format!("the description was cut to {longest} characters");
+        changes.push(Change::of_tool(LossKind::Rewritten, message));
+    }
+    let dropped = |what: String| Change::of_tool(LossKind::Dropped, format!("{what} has no place at this provider"));
+    if target.format != Format::Mcp {
+        changes.extend(tool.source.fields.keys().map(|field| dropped(format!("MCP's `{field}`"))));
+    }
+    let extra = tool.source.extra.keys().filter(|field| !target.carries(field));
+    changes.extend(extra.map(|field| dropped(format!("`{field}`"))));
+}
+
 /// One schema, written.
 struct Written {
     schema: Value,
-    losses: Vec<(String, LossKind, String)>,
+    changes: Vec<Change>,
     not_strict: Option<String>,
 }
 
@@ -161,9 +154,10 @@ fn write(schema: &Value, profile: &Profile, describe: bool) -> Written {
     let mut walk = Walk::new(profile, &clean, describe);
     let root = walk.root_object(&clean);
     let schema = walk.document(root);
-    let mut losses: Vec<_> = notes.into_iter().map(|note| (note.place, LossKind::Rewritten, note.reason)).collect();
-    losses.append(&mut walk.losses);
-    Written { schema, losses, not_strict: walk.not_strict }
+    let note = |note: Note| Change { pointer: note.place, kind: LossKind::Rewritten, message: note.reason };
+    let mut changes: Vec<_> = notes.into_iter().map(note).collect();
+    changes.append(&mut walk.changes);
+    Written { schema, changes, not_strict: walk.not_strict }
 }
 
 fn takes_nothing(schema: &Value) -> bool {

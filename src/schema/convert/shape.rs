@@ -19,14 +19,14 @@ pub(crate) struct Shape {
     /// There is no schema where a tool takes no arguments.
     pub(crate) omits_empty: bool,
     /// When the declaration says whether it is strict.
-    pub(crate) strict: Strict,
+    pub(crate) strict: SaysStrict,
     /// All declarations stand in one object, under this key.
     pub(crate) group: Option<&'static str>,
 }
 
 /// When a declaration says whether it is strict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Strict {
+pub(crate) enum SaysStrict {
     Never,
     Asked,
     /// Left out, the server tries strict by itself.
@@ -39,7 +39,7 @@ const CHAT: Shape = Shape {
     schema: "parameters",
     schema_in: None,
     omits_empty: false,
-    strict: Strict::Never,
+    strict: SaysStrict::Never,
     group: None,
 };
 
@@ -47,11 +47,11 @@ impl Target {
     /// The wrapper of this target; `None` for MCP, whose declarations say more than name, description and schema.
     pub(crate) fn shape(&self) -> Option<Shape> {
         Some(match self.format {
-            Format::OpenAi | Format::OpenRouter => Shape { strict: Strict::Asked, ..CHAT },
+            Format::OpenAi | Format::OpenRouter => Shape { strict: SaysStrict::Asked, ..CHAT },
             Format::Mistral | Format::Cohere | Format::Ollama | Format::LlamaCpp => CHAT,
-            Format::OpenAiResponses => Shape { inside: None, strict: Strict::Always, ..CHAT },
+            Format::OpenAiResponses => Shape { inside: None, strict: SaysStrict::Always, ..CHAT },
             Format::Anthropic => {
-                Shape { typed: false, inside: None, schema: "input_schema", strict: Strict::Asked, ..CHAT }
+                Shape { typed: false, inside: None, schema: "input_schema", strict: SaysStrict::Asked, ..CHAT }
             }
             Format::Gemini => Shape {
                 typed: false,
@@ -88,7 +88,7 @@ impl Shape {
             between.push_str(&format!("{{\"{key}\":"));
             behind.push('}');
         }
-        if self.strict == Strict::Always {
+        if self.strict == SaysStrict::Always {
             behind.push_str(",\"strict\":false");
         }
         behind.push_str(if self.inside.is_some() { "}}" } else { "}" });

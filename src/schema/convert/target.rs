@@ -100,6 +100,13 @@ impl Format {
         NAMES.iter().find(|(known, _)| *known == plain).map(|(_, format)| *format)
     }
 
+    /// The error for a name that means none of the formats that are `taken`.
+    pub(crate) fn unknown(name: &str, taken: impl Fn(Self) -> bool) -> Error {
+        let known: Vec<&str> = NAMES.iter().filter(|(_, format)| taken(*format)).map(|(name, _)| *name).collect();
+        let message = format!("no provider is called {name:?}; there are {}", known.join(", "));
+        Error::at(ErrorCode::UnknownProvider, name, message)
+    }
+
     /// Every name there is.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|(name, _)| *name)
@@ -151,11 +158,7 @@ impl Target {
     /// # Errors
     /// If no provider is called so.
     pub fn named(name: &str) -> Result<Self, Error> {
-        Format::named(name).map(Self::new).ok_or_else(|| {
-            let known: Vec<&str> = Format::names().collect();
-            let message = format!("no provider is called {name:?}; there are {}", known.join(", "));
-            Error::at(ErrorCode::UnknownProvider, name, message)
-        })
+        Format::named(name).map(Self::new).ok_or_else(|| Format::unknown(name, |_| true))
     }
 
     pub(super) fn profile(&self) -> &'static Profile {

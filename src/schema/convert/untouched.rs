@@ -130,7 +130,7 @@ mod tests {
                 if fits(&root, profile) {
                     let written = write(&root, profile, false);
                     prop_assert_eq!(&written.schema, &root);
-                    prop_assert_eq!(&written.losses, &vec![]);
+                    prop_assert_eq!(&written.changes, &vec![]);
                 }
             }
         }

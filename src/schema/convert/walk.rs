@@ -1,6 +1,6 @@
 //! The one walker that rewrites a schema by a [`Profile`], noting each loss with its place.
 use super::keywords::{concerns, is_a, kind_of};
-use super::loss::LossKind;
+use super::loss::{Change, LossKind};
 use super::merge::merge;
 use super::profile::{Literals, Profile, Refs, Strict, Types};
 use crate::schema::pointer;
@@ -22,7 +22,7 @@ pub(super) struct Walk<'s> {
     pub(super) describe: bool,
     /// The place in the tool's own schema, as a JSON pointer.
     pub(super) place: String,
-    pub(super) losses: Vec<(String, LossKind, String)>,
+    pub(super) changes: Vec<Change>,
     /// References being written out.
     open: Vec<String>,
     /// References kept, with the name of each in `$defs`.
@@ -41,7 +41,7 @@ impl<'s> Walk<'s> {
             root,
             describe,
             place: String::new(),
-            losses: Vec::new(),
+            changes: Vec::new(),
             open: Vec::new(),
             kept: Vec::new(),
             inline: profile.refs == Refs::Inline || (!profile.recursion && is_recursive(root)),
@@ -71,13 +71,13 @@ impl<'s> Walk<'s> {
     }
 
     pub(super) fn lose(&mut self, keyword: &str, kind: LossKind, message: impl Into<String>) {
-        let mut place = self.place.clone();
+        let mut pointer = self.place.clone();
         if !keyword.is_empty() {
-            pointer::push(&mut place, keyword);
+            pointer::push(&mut pointer, keyword);
         }
-        let loss = (place, kind, message.into());
-        if !self.losses.contains(&loss) {
-            self.losses.push(loss);
+        let change = Change { pointer, kind, message: message.into() };
+        if !self.changes.contains(&change) {
+            self.changes.push(change);
         }
     }
 

@@ -30,7 +30,7 @@ pub(super) fn holds_schemas(keyword: &str) -> bool {
 }
 
 /// The schemas that become definitions.
-pub(super) struct Targets<'r> {
+pub(super) struct Definitions<'r> {
     root: &'r Value,
     /// Where each was, its name, and what it is.
     moved: Vec<(String, String, &'r Value)>,
@@ -38,7 +38,7 @@ pub(super) struct Targets<'r> {
     taken: usize,
 }
 
-impl<'r> Targets<'r> {
+impl<'r> Definitions<'r> {
     pub(super) fn of(root: &'r Value) -> Self {
         Self { root, moved: Vec::new(), taken: 0 }
     }

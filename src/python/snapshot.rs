@@ -7,7 +7,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 ///
 /// They are kept flat: a dict costs nothing until it is built.
 #[derive(Debug, Default)]
-pub(super) struct Template {
+pub(super) struct Snapshot {
     steps: Vec<Step>,
 }
 
@@ -22,11 +22,11 @@ enum Step {
     List(usize),
 }
 
-impl Template {
-    /// The template of one dict or list, see [`Template::push`].
+impl Snapshot {
+    /// The snapshot of one dict or list, see [`Snapshot::push`].
     pub(super) fn of(value: &Bound<'_, PyAny>) -> Option<Self> {
-        let mut template = Self::default();
-        template.push(value, 0).map(|()| template)
+        let mut snapshot = Self::default();
+        snapshot.push(value, 0).map(|()| snapshot)
     }
 
     /// Where the next value will be.
@@ -34,7 +34,7 @@ impl Template {
         self.steps.len()
     }
 
-    /// The template without what was put in from `end` on.
+    /// The snapshot without what was put in from `end` on.
     pub(super) fn up_to(mut self, end: usize) -> Self {
         self.steps.truncate(end);
         self
