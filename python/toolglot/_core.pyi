@@ -333,14 +333,19 @@ class ToolCall:
         """The call as the model wrote it, markers included; ``""`` for a provider's native call."""
     def _with_id(self, id: str) -> ToolCall:
         """The same call under another id."""
-    def error_message(self, tools: Iterable[Any] | None = None) -> str | None:
+    def error_message(self, tools: Iterable[Any] | None = None, *, provider: str | None = None) -> str | None:
         """What to send back to the model for a call that must not run: what was wrong, the schema, the nearest names.
 
         Args:
             tools: The tools; None for those that were offered when the call was read.
+            provider: Whose API the message goes to: tools and members are called as it was told them, as in
+                ``assistant_message``. None for their own names, which a model in text mode was told.
 
         Returns:
             None for a call that may run.
+
+        Raises:
+            UnknownProviderError: No provider is called so.
         """
     def to_dict(self) -> dict[str, Any]:
         """The call as a dict that ``json.dumps`` takes, numbers that are ``Decimal`` aside (``default=str`` takes them)."""
@@ -654,8 +659,16 @@ class ToolSet:
 
         Text that is no JSON does not raise: the call is mended, ``"incomplete"`` or ``"malformed"``.
         """
-    def error_message(self, call: ToolCall) -> str | None:
-        """What to send back to the model for a call that must not run; None for one that may."""
+    def error_message(self, call: ToolCall, *, provider: str | None = None) -> str | None:
+        """What to send back to the model for a call that must not run; None for one that may.
+
+        Args:
+            call: The call.
+            provider: As in ``ToolCall.error_message``.
+
+        Raises:
+            UnknownProviderError: No provider is called so.
+        """
     def to_prompt(self, dialect: str | Dialect = "auto") -> str:
         """The system-prompt text for models without native tools: the tools, and how to call them.
 

@@ -9,7 +9,7 @@ use super::text::{Input, Text, Whole, whole};
 use super::tools::ToolSet;
 use crate::engine::{self, Found, Value};
 use crate::provider::Provider;
-use crate::schema;
+use crate::schema::{self, convert::Target};
 use crate::turn::{self, CallStatus};
 use crate::{Error, ErrorCode};
 use pyo3::intern;
@@ -333,11 +333,17 @@ impl ToolCall {
     }
 
     #[doc = stub!("ToolCall.error_message")]
-    #[pyo3(signature = (tools=None))]
-    fn error_message(&self, py: Python<'_>, tools: Option<&Bound<'_, PyAny>>) -> PyResult<Option<String>> {
+    #[pyo3(signature = (tools=None, *, provider=None))]
+    fn error_message(
+        &self,
+        py: Python<'_>,
+        tools: Option<&Bound<'_, PyAny>>,
+        provider: Option<&str>,
+    ) -> PyResult<Option<String>> {
         let given = tools_argument(tools)?;
+        let target = provider.map(Target::named).transpose()?;
         let call = self.to_core(py)?;
-        guard(|| schema::error_message(&call, given.as_deref().or_else(|| self.tools())))
+        guard(|| schema::error_message(&call, given.as_deref().or_else(|| self.tools()), target.as_ref()))
     }
 
     #[doc = stub!("ToolCall.to_dict")]

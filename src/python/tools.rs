@@ -280,10 +280,17 @@ impl ToolSet {
     }
 
     #[doc = stub!("ToolSet.error_message")]
-    fn error_message(&self, py: Python<'_>, call: &Bound<'_, ToolCall>) -> PyResult<Option<String>> {
+    #[pyo3(signature = (call, *, provider=None))]
+    fn error_message(
+        &self,
+        py: Python<'_>,
+        call: &Bound<'_, ToolCall>,
+        provider: Option<&str>,
+    ) -> PyResult<Option<String>> {
+        let target = provider.map(Target::named).transpose()?;
         let call = call.get().to_core(py)?;
         let set = self.core(py)?;
-        guard(|| set.error_message(&call))
+        guard(|| set.error_message(&call, target.as_ref()))
     }
 
     #[doc = stub!("ToolSet.to_prompt")]
