@@ -3,7 +3,7 @@
 //! Facts: the `google-genai` SDK's models, whose dumps spell fields in snake_case. Calls come whole, except on Vertex
 //! with `streamFunctionCallArguments`. A `thoughtSignature` must go back in the very part it came in.
 use super::assembly::{Assembly, Finish};
-use super::calls::Numbers;
+use super::calls::{Numbers, Said};
 use super::extra::{FIELDS, beyond, join};
 use super::node::Node;
 use super::wire::{Payload, Take, Wire, Wording};
@@ -119,6 +119,10 @@ impl Gemini {
         }
         self.parts.push(Part::Call { at, signature, id: !id.is_empty(), more: fields });
         if more || !partial.is_empty() {
+            // A deep value would be null in what the pieces are put into.
+            if let Some(slot) = out.calls.slots.get_mut(at).filter(|_| call.get("args").is_some_and(Node::is_deep)) {
+                slot.said = Said::Unread;
+            }
             let mut arguments =
                 call.get("args").filter(|args| args.is_object()).map_or_else(|| json!({}), Node::to_value);
             partial.iter().for_each(|piece| set_path(&mut arguments, piece));

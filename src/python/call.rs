@@ -235,7 +235,7 @@ impl ToolCall {
         py: Python<'_>,
         name: Whole,
         arguments: &Bound<'_, PyAny>,
-        id: Option<String>,
+        id: Option<Whole>,
         status: &str,
         repairs: Vec<PyRef<'_, Repair>>,
         errors: Vec<PyRef<'_, ArgumentError>>,
@@ -260,7 +260,7 @@ impl ToolCall {
             errors.push(turn::ArgumentError::no_object());
         }
         let call = turn::ToolCall {
-            id: id.unwrap_or_else(turn::new_call_id).into(),
+            id: id.map_or_else(turn::new_call_id, |id| id.0).into(),
             name: name.0.into(),
             arguments: turn::Arguments::Json(json.into()),
             status,

@@ -1,6 +1,6 @@
 //! `toolglot.ToolSet`, `toolglot.Tool` and `toolglot.Loss`: the tools offered in one turn.
 use super::call::ToolCall;
-use super::convert::{from_py, json_to_py, to_py, type_name};
+use super::convert::{a_type, arguments_of, is_described, json_to_py, option, to_py};
 use super::dialect::Spoken;
 use super::guard::guard;
 use super::plain::PlainDicts;
@@ -249,16 +249,16 @@ impl ToolSet {
     }
 
     #[doc = stub!("ToolSet.resolve")]
-    fn resolve<'s>(&'s self, py: Python<'_>, name: &str) -> PyResult<Option<&'s str>> {
-        Ok(match self.core(py)?.resolve(name) {
+    fn resolve<'s>(&'s self, py: Python<'_>, name: Whole) -> PyResult<Option<&'s str>> {
+        Ok(match self.core(py)?.resolve(&name.0) {
             Resolution::Exact(tool) | Resolution::Resolved(tool) => Some(&tool.name),
             Resolution::Unknown => None,
         })
     }
 
     #[doc = stub!("ToolSet.nearest")]
-    fn nearest<'s>(&'s self, py: Python<'_>, name: &str) -> PyResult<Vec<&'s str>> {
-        Ok(self.core(py)?.nearest(name))
+    fn nearest<'s>(&'s self, py: Python<'_>, name: Whole) -> PyResult<Vec<&'s str>> {
+        Ok(self.core(py)?.nearest(&name.0))
     }
 
     #[doc = stub!("ToolSet.check")]
@@ -268,14 +268,14 @@ impl ToolSet {
         py: Python<'_>,
         name: Whole,
         arguments: &Bound<'_, PyAny>,
-        id: Option<String>,
+        id: Option<Whole>,
     ) -> PyResult<ToolCall> {
         let json = match arguments.cast::<PyString>() {
             Ok(json) => whole(json)?.into_owned(),
-            Err(_) => from_py(arguments)?.to_string(),
+            Err(_) => arguments_of(arguments)?,
         };
         let set = self.core(py)?;
-        let call = guard(|| set.check(&name.0, &json, id))?;
+        let call = guard(|| set.check(&name.0, &json, id.map(|id| id.0)))?;
         Ok(ToolCall::from_core(py, call, Some(set)))
     }
 
@@ -325,16 +325,18 @@ impl ToolSet {
     }
 
     fn __contains__(&self, name: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let set = self.core(name.py())?;
         Ok(match name.cast::<PyString>() {
-            Ok(name) => self.core(name.py())?.get(name.to_str()?).is_some(),
+            // Half a character is in no name.
+            Ok(name) => name.to_str().is_ok_and(|name| set.get(name).is_some()),
             Err(_) => false,
         })
     }
 
     fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Tool> {
         let set = self.core(py)?;
-        let position = set.tools().iter().position(|tool| tool.name == name);
-        position.and_then(|i| Self::tool(set, i)).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+        let position = name.to_str().ok().and_then(|name| set.tools().iter().position(|tool| tool.name == name));
+        position.and_then(|i| Self::tool(set, i)).ok_or_else(|| PyKeyError::new_err(name.unbind()))
     }
 
     fn __eq__(&self, other: &Bound<'_, Self>) -> PyResult<bool> {
