@@ -983,7 +983,7 @@ def normalize(
     """Read any provider's response.
 
     Args:
-        response: A dict, JSON text or bytes, or an SDK's object.
+        response: A dict, JSON text or bytes, or an SDK's object. A Turn is returned as it is.
         tools: The tools that were offered: names are resolved, arguments judged and typed by them.
         provider: ``"openai"`` (and everything that speaks Chat Completions), ``"openai_responses"``, ``"anthropic"``,
             ``"gemini"``, ``"mistral"``, ``"cohere"``, ``"ollama"``, ``"bedrock"``, a server's or vendor's name, or
@@ -994,7 +994,8 @@ def normalize(
         policy: A Policy, or a dict of its options.
 
     Raises:
-        ProviderError: There is no answer: an error body without a call in it, HTML, nothing at all.
+        ProviderError: There is no answer: an error body without a call in it, HTML, a message in which nothing stands, nothing
+            at all. Or it is no response: a stream's events, a list of responses, what ``Turn.to_dict`` says.
         UnknownProviderError: No provider of that name.
         UnknownDialectError: No dialect, parser or model of that name is known.
         BadToolError: No entry of ``tools`` can be read as a tool.

@@ -131,11 +131,8 @@ impl Provider {
             Some(Format::Bedrock) => Self::Bedrock,
             // Tools of MCP are a format; there is no model behind it that answers.
             Some(Format::Mcp) | None => {
-                let known: Vec<_> = Format::names().filter(|known| Format::named(known) != Some(Format::Mcp)).collect();
-                return Err(Error::new(
-                    ErrorCode::UnknownProvider,
-                    format!("no provider `{name}`; known are {}", known.join(", ")),
-                ));
+                let known = Format::names().filter(|known| Format::named(known) != Some(Format::Mcp));
+                return Err(Format::unknown(name, known));
             }
         })
     }
@@ -219,7 +216,7 @@ impl Default for Reading {
 /// # Errors
 /// [`ErrorCode::ProviderError`] if there is no answer in it at all: an error body without a call in it, HTML, nothing.
 pub fn normalize(bytes: &[u8], provider: Option<Provider>, reading: &Reading) -> Result<Turn<'static>, Error> {
-    first(choices_of(&errors::parse(bytes, provider)?, provider, reading)?)
+    first(normalize_choices(bytes, provider, reading)?)
 }
 
 /// As [`normalize`], from a parsed response.
@@ -239,7 +236,7 @@ pub fn normalize_choices(
     provider: Option<Provider>,
     reading: &Reading,
 ) -> Result<Vec<Turn<'static>>, Error> {
-    choices_of(&errors::parse(bytes, provider)?, provider, reading)
+    choices_of(&errors::response(bytes, provider)?, provider, reading)
 }
 
 /// As [`normalize_choices`], from a parsed response.
@@ -259,6 +256,7 @@ fn first(turns: Vec<Turn<'static>>) -> Result<Turn<'static>, Error> {
 }
 
 fn choices_of(body: &Node<'_>, provider: Option<Provider>, reading: &Reading) -> Result<Vec<Turn<'static>>, Error> {
+    errors::no_response(body, provider)?;
     let provider = provider.or_else(|| detect(body)).unwrap_or(Provider::OpenAi);
     let mut reader = Reader::new(provider, reading, false);
     reader.response(body);

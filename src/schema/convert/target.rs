@@ -101,6 +101,19 @@ impl Format {
         NAMES.iter().find(|(known, _)| *known == plain).map(|(_, format)| *format)
     }
 
+    /// The error of a `name` that is none of those `known`.
+    pub(crate) fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> Error {
+        let known: Vec<_> = known.collect();
+        let message = format!("no provider is called {name:?}; there are {}", known.join(", "));
+        Error::new(ErrorCode::UnknownProvider, message)
+    }
+
+    /// Its own name.
+    #[cfg(feature = "python")]
+    pub(crate) fn name(self) -> &'static str {
+        NAMES.iter().find(|(_, format)| *format == self).map_or("", |(name, _)| name)
+    }
+
     /// Every name there is.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|(name, _)| *name)
@@ -152,11 +165,7 @@ impl Target {
     /// # Errors
     /// If no provider is called so.
     pub fn named(name: &str) -> Result<Self, Error> {
-        Format::named(name).map(Self::new).ok_or_else(|| {
-            let known: Vec<&str> = Format::names().collect();
-            let message = format!("no provider is called {name:?}; there are {}", known.join(", "));
-            Error::at(ErrorCode::UnknownProvider, name, message)
-        })
+        Format::named(name).map(Self::new).ok_or_else(|| Format::unknown(name, Format::names()))
     }
 
     pub(super) fn profile(&self) -> &'static Profile {
