@@ -83,6 +83,7 @@ _IssueCode: TypeAlias = Literal[
     "bad_id",
     "bad_name",
     "bad_order",
+    "bad_role",
     "empty_content",
     "argument_type",
 ]

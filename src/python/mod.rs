@@ -22,6 +22,7 @@ mod guard;
 mod json;
 mod keys;
 mod made;
+mod messages;
 mod objects;
 mod parser;
 mod plain;

@@ -1,10 +1,11 @@
 //! The providers' room: `normalize`, `StreamNormalizer`, and messages back.
 use super::blobs::{message_to_py, messages_to_py, system_to_py};
 use super::call::ToolCall;
-use super::convert::{from_payload, from_result, is_its_own, to_py, type_name};
+use super::convert::{a_type, from_payload, from_result, is_its_own, to_py, type_name};
 use super::dialect::{Spoken, dialect_argument};
 use super::event::Event;
 use super::guard::{guard, guard_detached};
+use super::messages::{messages_argument, side_argument, system_argument};
 use super::parser::{event_list, options};
 use super::policy::Count;
 use super::report::Issue;
@@ -20,7 +21,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -323,7 +324,7 @@ fn is_pending(result: &Bound<'_, PyAny>) -> PyResult<bool> {
 fn result_argument(call: (String, String), result: &Bound<'_, PyAny>, is_error: bool) -> PyResult<ToolResult> {
     let (id, name) = call;
     if is_pending(result)? {
-        let message = format!("a {} is no result yet: await it, or make a list of it", type_name(result));
+        let message = format!("{} is no result yet: await it, or make a list of it", a_type(result));
         return Err(PyTypeError::new_err(message));
     }
     if let Ok(error) = result.cast::<PyBaseException>() {
@@ -469,14 +470,6 @@ pub(super) fn assistant_message<'py>(
     }
 }
 
-fn messages_argument(messages: &Bound<'_, PyAny>) -> PyResult<Vec<Value>> {
-    if messages.is_instance_of::<PyString>() || messages.is_instance_of::<PyDict>() {
-        let message = format!("messages is a list of messages, not a {}", type_name(messages));
-        return Err(PyTypeError::new_err(message));
-    }
-    messages.try_iter()?.map(|message| from_payload(&message?)).collect()
-}
-
 /// About so many bytes of JSON are in `values`.
 fn weight(values: &[Value]) -> usize {
     let of = |value: &Value| match value {
@@ -492,24 +485,6 @@ fn weight(values: &[Value]) -> usize {
 
 fn issues(py: Python<'_>, issues: Vec<turn::Issue>) -> PyResult<Vec<Bound<'_, Issue>>> {
     issues.into_iter().map(|issue| Bound::new(py, Issue(issue))).collect()
-}
-
-fn side_argument(side: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Map<String, Value>>> {
-    match side.map(|side| Ok::<_, PyErr>((from_payload(side)?, side))).transpose()? {
-        None | Some((Value::Null, _)) => Ok(None),
-        Some((Value::Object(side), _)) => Ok(Some(side)),
-        Some((_, side)) => Err(PyTypeError::new_err(format!("side is a dict, not a {}", type_name(side)))),
-    }
-}
-
-fn system_argument(system: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Value>> {
-    match system.map(|system| Ok::<_, PyErr>((from_payload(system)?, system))).transpose()? {
-        Some((Value::Bool(_) | Value::Number(_), system)) => {
-            let message = format!("system is a text, a block or a list of blocks, not a {}", type_name(system));
-            Err(PyTypeError::new_err(message))
-        }
-        read => Ok(read.map(|(system, _)| system)),
-    }
 }
 
 type Converted<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Vec<Bound<'py, Issue>>);
@@ -580,9 +555,9 @@ pub(super) fn repair_history<'py>(
 #[doc = stub!("provider_id")]
 #[pyfunction]
 #[pyo3(signature = (id, provider))]
-pub(super) fn provider_id(id: &str, provider: &str) -> PyResult<String> {
+pub(super) fn provider_id(id: Whole, provider: &str) -> PyResult<String> {
     let provider = Provider::from_name(provider)?;
-    guard(|| provider::provider_id(id, provider))
+    guard(|| provider::provider_id(&id.0, provider))
 }
 
 #[doc = stub!("harden")]
