@@ -633,7 +633,8 @@ class ToolSet:
 
         Raises:
             UnknownProviderError: No provider is called so.
-            BadOptionError: There is no such ``schema``, or the ``budget`` is negative.
+            BadOptionError: There is no such ``schema``, the ``budget`` is negative, or the option is for others
+                (``schema``, ``model``).
             TypeError: No option is called so.
         """
     def to_json(self, provider: str, **options: Any) -> bytes:

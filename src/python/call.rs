@@ -211,6 +211,12 @@ impl Faults {
     }
 }
 
+/// The error of text that is no JSON, which says that it was given for the arguments.
+fn no_arguments(py: Python<'_>, error: PyErr) -> PyErr {
+    let message = error.value(py).to_string();
+    Error::at(ErrorCode::BadJson, "arguments", format!("the text is no JSON: {message}")).into()
+}
+
 const STATUSES: &[CallStatus] = &[
     CallStatus::Ok,
     CallStatus::Repaired,
@@ -244,7 +250,7 @@ impl ToolCall {
         let json = match arguments.cast::<PyString>() {
             Ok(json) => {
                 let json = whole(json)?.into_owned();
-                json_to_py(py, &json)?;
+                json_to_py(py, &json).map_err(|error| no_arguments(py, error))?;
                 json
             }
             Err(_) => from_py(arguments)?.to_string(),

@@ -90,8 +90,8 @@ impl Span {
         reason: Option<&str>,
         detail: &str,
     ) -> PyResult<Self> {
-        let kind = find(SpanKind::ALL, SpanKind::as_str, kind)?;
-        let reason = reason.map(|reason| find(Reason::ALL, Reason::as_str, reason)).transpose()?;
+        let kind = find("kind", SpanKind::ALL, SpanKind::as_str, kind)?;
+        let reason = reason.map(|reason| find("reason", Reason::ALL, Reason::as_str, reason)).transpose()?;
         let (start, end, call) = (start.get("start")?, end.get("end")?, Count::given(call, "call")?);
         Ok(Self { start, end, kind, text, dialect, call, reason, detail: detail.to_owned() })
     }

@@ -1,5 +1,5 @@
 //! `toolglot.Policy`: the caller's choices.
-use super::convert::type_name;
+use super::convert::a_type;
 use crate::engine::{self, Fences, ReasoningCalls, UnknownTools};
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
@@ -71,7 +71,7 @@ impl<'py> FromPyObject<'_, 'py> for Count {
         match value.extract() {
             Ok(count) => Ok(Self(Some(count))),
             Err(error) if PyErr::is_instance_of::<PyOverflowError>(&error, value.py()) => Ok(Self(None)),
-            Err(_) => Err(PyTypeError::new_err(format!("a whole number is needed, not a {}", type_name(&value)))),
+            Err(_) => Err(PyTypeError::new_err(format!("a whole number is needed, not {}", a_type(&value)))),
         }
     }
 }
@@ -173,7 +173,7 @@ pub(super) fn policy_argument(value: Option<&Bound<'_, PyAny>>) -> PyResult<engi
         return Ok(policy.get().0.clone());
     }
     let Ok(dict) = value.cast::<PyDict>() else {
-        let message = format!("policy takes a Policy or a dict of its options, not a {}", type_name(value));
+        let message = format!("policy takes a Policy or a dict of its options, not {}", a_type(value));
         return Err(PyTypeError::new_err(message));
     };
     let class = value.py().get_type::<Policy>();

@@ -93,7 +93,7 @@ record! {
     Issue(turn::Issue) as "Issue";
     new(code: &str, message: &str = "", offset: Option<Count> = None, place: &str = "") {
         let offset = Count::given(offset, "offset")?;
-        let code = find(IssueCode::ALL, IssueCode::as_str, code)?;
+        let code = find("code", IssueCode::ALL, IssueCode::as_str, code)?;
         Ok(Self(turn::Issue { code, offset, place: place.to_owned(), message: message.to_owned().into() }))
     }
     code -> &'static str { |this| this.code.as_str() }
@@ -106,7 +106,7 @@ record! {
     Repair(turn::Repair) as "Repair";
     new(code: &str, message: &str = "", offset: Option<Count> = None, pointer: Option<String> = None) {
         let offset = Count::given(offset, "offset")?;
-        let code = find(RepairCode::ALL, RepairCode::as_str, code)?;
+        let code = find("code", RepairCode::ALL, RepairCode::as_str, code)?;
         Ok(Self(turn::Repair { code, offset, pointer, message: message.to_owned().into() }))
     }
     code -> &'static str { |this| this.code.as_str() }
@@ -145,10 +145,10 @@ record! {
     cached_tokens -> Option<u64> { |this| this.cached_tokens }
 }
 
-/// The code spelt `text`.
-pub(super) fn find<C: Copy>(all: &[C], name: fn(C) -> &'static str, text: &str) -> Result<C, Error> {
+/// The code spelt `text`, which was given for `option`.
+pub(super) fn find<C: Copy>(option: &str, all: &[C], name: fn(C) -> &'static str, text: &str) -> Result<C, Error> {
     let found = all.iter().copied().find(|code| name(*code) == text);
-    found.ok_or_else(|| Error::at(ErrorCode::BadOption, "code", format!("{text:?} is no code of this kind")))
+    found.ok_or_else(|| Error::at(ErrorCode::BadOption, option, format!("{text:?} is no {option} that there is")))
 }
 
 /// A value of the core, or None, as Python objects.

@@ -14,7 +14,7 @@ use crate::schema::{self, Resolution};
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyInt, PyIterator, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple};
 use std::sync::{Arc, OnceLock};
 
 #[doc = stub!("ToolSet")]
@@ -31,16 +31,24 @@ fn target(provider: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Targe
     let mut target = Target::named(provider)?;
     for (key, value) in options.into_iter().flatten() {
         match key.extract::<String>()?.as_str() {
-            "strict" => target.strict = value.extract()?,
-            "describe" => target.describe = value.extract()?,
-            "model" => target.model = value.extract()?,
-            "budget" => target.budget = Count::given(value.extract()?, "budget")?,
-            "schema" => target.gemini_schema = gemini_schema(&value.extract::<String>()?)?,
+            "strict" => target.strict = option(&value, "strict", "a bool")?,
+            "describe" => target.describe = option(&value, "describe", "a bool")?,
+            "model" => target.model = option(&value, "model", "a str or None")?,
+            "budget" => target.budget = Count::given(option(&value, "budget", "a whole number or None")?, "budget")?,
+            "schema" => target.gemini_schema = gemini_schema(&option::<String>(&value, "schema", "a str")?)?,
             other => {
                 let message =
                     format!("no option is called {other:?}; there are strict, describe, model, budget, schema");
                 return Err(PyTypeError::new_err(message));
             }
+        }
+    }
+    let given = |name: &str| options.is_some_and(|options| options.get_item(name).is_ok_and(|value| value.is_some()));
+    let told = [("schema", given("schema"), Format::Gemini), ("model", target.model.is_some(), Format::OpenRouter)];
+    for (name, given, whose) in told {
+        if given && target.format != whose {
+            let message = format!("{name}= is for {}: for {provider:?} it says nothing", whose.name());
+            return Err(Error::at(ErrorCode::BadOption, name, message).into());
         }
     }
     Ok(target)
@@ -333,7 +341,7 @@ impl ToolSet {
         })
     }
 
-    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Tool> {
+    fn __getitem__(&self, py: Python<'_>, name: Bound<'_, PyString>) -> PyResult<Tool> {
         let set = self.core(py)?;
         let position = name.to_str().ok().and_then(|name| set.tools().iter().position(|tool| tool.name == name));
         position.and_then(|i| Self::tool(set, i)).ok_or_else(|| PyKeyError::new_err(name.unbind()))
@@ -475,7 +483,7 @@ impl Loss {
     #[new]
     #[pyo3(signature = (tool, pointer, kind, message=String::new()), text_signature = "(tool, pointer, kind, message='')")]
     fn new(tool: String, pointer: String, kind: &str, message: String) -> PyResult<Self> {
-        let kind = super::report::find(LossKind::ALL, LossKind::as_str, kind)?;
+        let kind = super::report::find("kind", LossKind::ALL, LossKind::as_str, kind)?;
         Ok(Self(convert::Loss { tool, pointer, kind, message }))
     }
 
@@ -534,14 +542,15 @@ impl Loss {
 /// caller's list and messages stay as they are.
 fn inject<'py>(py: Python<'py>, messages: &Bound<'py, PyAny>, prompt: &str) -> PyResult<Bound<'py, PyList>> {
     if messages.is_instance_of::<PyString>() || messages.is_instance_of::<PyDict>() {
-        let message = format!("messages is a list of messages, not a {}", type_name(messages));
+        let message = format!("messages is a list of messages, not {}", a_type(messages));
         return Err(PyTypeError::new_err(message));
     }
+    let wrong = |_| PyTypeError::new_err(format!("messages is a list of messages, not {}", a_type(messages)));
     let out = PyList::empty(py);
-    for (index, message) in messages.try_iter()?.enumerate() {
+    for (index, message) in messages.try_iter().map_err(wrong)?.enumerate() {
         let message = message?;
-        if message.is_none() || message.is_instance_of::<PyString>() || message.is_instance_of::<PyInt>() {
-            let what = format!("a message is a dict or an SDK's object, not a {}", type_name(&message));
+        if !is_described(&message)? {
+            let what = format!("a message is a dict or an SDK's object, not {}", a_type(&message));
             return Err(Error::at(ErrorCode::BadMessage, format!("/{index}"), what).into());
         }
         out.append(message)?;
