@@ -268,6 +268,8 @@ def test_a_value_that_holds_itself_is_refused() -> None:
         {"choices": {}},
         {"message": {}},
         {"output": {"message": {}}},
+        {"candidates": [{}]},
+        {"candidates": [{"index": 0, "content": {}}]},
     ],
 )
 def test_an_answer_that_is_none_is_no_empty_one(response: Any) -> None:
@@ -283,6 +285,8 @@ def test_an_answer_that_is_none_is_no_empty_one(response: Any) -> None:
         {"choices": [{"message": {}, "finish_reason": "stop"}]},
         {"choices": [{"text": ""}]},
         {"message": {"role": "assistant", "content": ""}, "done": True},
+        {"message": {}, "finish_reason": "COMPLETE"},
+        {"candidates": [{"content": {}, "finishReason": "STOP"}]},
         {"output": {"message": {"role": "assistant", "content": []}}, "stopReason": "end_turn"},
     ],
 )
@@ -356,3 +360,9 @@ def test_an_unknown_provider_is_told_alike(use: Callable[..., object]) -> None:
     with pytest.raises(toolglot.UnknownProviderError, match="^no provider is called \"x\"; there are openai, ") as caught:
         use({}, provider="x")
     assert caught.value.place == ""
+
+
+@pytest.mark.parametrize("results", [None, 5])
+def test_results_are_a_list(results: Any) -> None:
+    with pytest.raises(TypeError, match="results is a list of results, not an?"):
+        toolglot.format_tool_results(results)

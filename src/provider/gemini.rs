@@ -24,14 +24,19 @@ const CALL: [&str; 7] = ["id", "name", "args", "partialArgs", "partial_args", "w
 pub(super) const WORDING: Wording = Wording {
     wire: || Box::<Gemini>::default(),
     choices,
-    answers: |body| ANSWER.iter().any(|key| body.get(key).is_some()),
+    answers: |body| body.list("candidates").iter().any(answers) || ANSWER.iter().any(|key| body.get(key).is_some()),
     answers_with_errors: false,
     blobs: &[],
 };
 
-/// What only an answer has, spelt as by the API or the SDK.
-pub(super) const ANSWER: [&str; 6] =
-    ["candidates", "parts", "promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata"];
+/// What only an answer has beside its candidates, spelt as by the API or the SDK.
+const ANSWER: [&str; 5] = ["parts", "promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata"];
+
+/// The candidate says anything, if only that it is over.
+fn answers(candidate: &Node<'_>) -> bool {
+    let empty = |key: &str| key == "index" || key == "content" && !candidate.says(key);
+    candidate.members().iter().any(|(key, value)| !matches!(value, Node::Null) && !empty(key))
+}
 
 /// What is kept between the chunks of one candidate.
 #[derive(Debug, Default)]

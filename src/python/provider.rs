@@ -422,7 +422,8 @@ pub(super) fn format_tool_results<'py>(
     let options = result_options(&target, max_chars, harden)?;
     let tools = tools_argument(tools)?;
     let mut read = Vec::new();
-    for (index, entry) in results.try_iter()?.enumerate() {
+    let wrong = |_| PyTypeError::new_err(format!("results is a list of results, not {}", a_type(results)));
+    for (index, entry) in results.try_iter().map_err(wrong)?.enumerate() {
         let entry = entry?;
         let wrong = || {
             let message = "a result is (call, result), (call, result, is_error) or a dict of these";
