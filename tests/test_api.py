@@ -327,9 +327,9 @@ def deep(levels: int) -> Any:
 @pytest.mark.parametrize(
     ("value", "error"),
     [
-        (endless(), RecursionError),
-        (deep(200), RecursionError),
-        (deep(50_000), RecursionError),
+        (endless(), toolglot.errors.BadJsonError),
+        (deep(200), toolglot.errors.BadJsonError),
+        (deep(50_000), toolglot.errors.BadJsonError),
         (float("nan"), toolglot.errors.BadJsonError),
         (float("inf"), toolglot.errors.BadJsonError),
         ({1: 2}, TypeError),
@@ -601,3 +601,27 @@ def test_a_key_that_stands_twice_is_recorded() -> None:
     assert (call.status, call.arguments_json) == ("repaired", '{"a":2,"b":{}}')
     (repair,) = call.repairs
     assert (repair.code, repair.offset) == ("duplicate_key", arguments.rindex("a"))
+
+
+def test_half_characters_in_names_and_ids() -> None:
+    half = json.loads('"f\\ud800"')
+    tools = toolglot.ToolSet([TOOL])
+    assert tools.resolve(half) is None
+    assert tools.nearest(half) == []
+    assert half not in tools
+    with pytest.raises(KeyError):
+        tools[half]
+    assert tools.check("f", {}, id=half).id == toolglot.ToolCall("f", {}, id=half).id == "f\ufffd"
+    assert toolglot.Event("text", text=half).text == toolglot.Turn(half).content == "f\ufffd"
+    for provider in ("openai", "mistral"):
+        assert toolglot.provider_id(half, provider) == toolglot.provider_id("f\ufffd", provider)
+
+
+def test_integers_of_any_length() -> None:
+    number = 10**5000 + 7
+    digits = "1" + "0" * 4999 + "7"
+    for value in (number, -number):
+        call = toolglot.ToolCall("f", {"a": value})
+        assert call.arguments_json.replace("-", "") == f'{{"a":{digits}}}'
+        assert toolglot.ToolSet([]).check("f", {"a": value}).arguments_json == call.arguments_json
+    assert toolglot.format_tool_result("call_1", number)["content"] == digits

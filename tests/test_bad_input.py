@@ -133,7 +133,7 @@ def test_unknown_events_are_reported(provider: str) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: toolglot.extract("", tools=5), "tools is a list of tools, not a int"),
+        (lambda: toolglot.extract("", tools=5), "tools is a list of tools, not an int"),
         (lambda: toolglot.extract("", tools={"server": 5}), r'tools\["server"\] is a list'),
         (lambda: toolglot.Turn("", "abc"), "a list of ToolCall is needed, not a str"),
         (lambda: toolglot.Turn("", [{"name": "f"}]), "a list of ToolCall is needed, not one of dict"),
@@ -176,3 +176,193 @@ def test_arguments_that_would_be_passed_over_are_refused() -> None:
             convert(system=3)
     with pytest.raises(toolglot.BadMessageError):
         toolglot.format_tool_result("", "x")
+
+
+def nested(levels: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(levels - 1):
+        value = {"a": value}
+    return value
+
+
+def answer(provider: str, arguments: Any) -> dict[str, Any]:
+    """An answer with a text and two calls of ``f``, the second without arguments."""
+    both = (arguments, {})
+    if provider == "gemini":
+        parts = [{"text": "Hi"}, *({"functionCall": {"name": "f", "args": value}} for value in both)]
+        return {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
+    if provider == "anthropic":
+        calls = [{"type": "tool_use", "id": f"call_{i}", "name": "f", "input": value} for i, value in enumerate(both)]
+        content = [{"type": "text", "text": "Hi"}, *calls]
+        return {"type": "message", "role": "assistant", "content": content, "stop_reason": "tool_use"}
+    if provider == "bedrock":
+        uses = [{"toolUseId": f"call_{i}", "name": "f", "input": value} for i, value in enumerate(both)]
+        content = [{"text": "Hi"}, *({"toolUse": use} for use in uses)]
+        return {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": "tool_use"}
+    message = {"role": "assistant", "content": "Hi", "tool_calls": []}
+    message["tool_calls"] = [{"id": f"c{i}", "function": {"name": "f", "arguments": v}} for i, v in enumerate(both)]
+    if provider == "ollama":
+        return {"model": "m", "message": message, "done": True}
+    return {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "bedrock", "ollama"])
+@pytest.mark.parametrize("levels", [100, 120, 128, 129, 200, 900])
+def test_a_call_that_is_nested_too_deep_is_malformed_alone(provider: str, levels: int) -> None:
+    response = answer(provider, nested(levels))
+    text = json.dumps(response)
+    turns = [toolglot.normalize(response, provider=provider), toolglot.normalize(text, provider=provider)]
+    for chunks in ([f"data: {text}\n\n"], [response]) if provider in ("gemini", "ollama", "openai") else ():
+        stream = toolglot.StreamNormalizer(provider)
+        events = [event for chunk in chunks for event in stream.feed(chunk)]
+        events += stream.close()
+        turns.append(stream.finish())
+        add_up(events, turns[-1])
+    for turn in turns:
+        assert turn.content == "Hi"
+        deep, other = turn.tool_calls
+        assert (other.status, other.arguments) == ("ok", {})
+        if levels <= 128:
+            assert (deep.status, deep.arguments) == ("ok", nested(levels))
+        else:
+            assert (deep.status, deep.arguments) == ("malformed", {})
+            assert deep.raw.replace(" ", "").startswith('{"a":{"a":{')
+
+
+def test_a_deep_call_beside_half_a_character() -> None:
+    text = json.dumps(answer("ollama", nested(500))).replace('"Hi"', '"Hi\\ud83d"')
+    turn = toolglot.normalize(text)
+    assert (turn.content, [call.status for call in turn.tool_calls]) == ("Hi\ufffd", ["malformed", "ok"])
+
+
+def test_arguments_that_are_too_deep_are_malformed_when_they_are_checked() -> None:
+    tools = toolglot.ToolSet([{"name": "f", "parameters": {"type": "object"}}])
+    for levels, status in [(128, "ok"), (129, "malformed"), (200, "malformed")]:
+        for arguments in (nested(levels), json.dumps(nested(levels))):
+            assert tools.check("f", arguments).status == status
+    # No member of theirs is a payload's.
+    assert tools.check("f", {"prompt": 1, "context": {"tools": 2}}).arguments == {"prompt": 1, "context": {"tools": 2}}
+
+
+def test_a_value_that_holds_itself_is_refused() -> None:
+    chain: dict[str, Any] = {}
+    chain["a"] = chain
+    both: list[Any] = []
+    both += [both, both]
+    tools = toolglot.ToolSet([{"name": "f"}])
+    for value in (chain, {"a": both}):
+        for make in (lambda v: toolglot.ToolCall("f", v), lambda v: tools.check("f", v)):
+            with pytest.raises(toolglot.BadJsonError, match="holds itself"):
+                make(value)
+    with pytest.raises(toolglot.BadJsonError, match="holds itself"):
+        toolglot.normalize(answer("ollama", {"a": both}))
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"choices": [{"message": {}}]},
+        {"choices": [{"message": None}]},
+        {"choices": [{"message": float("nan")}]},
+        {"choices": [{}]},
+        {"choices": {}},
+        {"message": {}},
+        {"output": {"message": {}}},
+        {"candidates": [{}]},
+        {"candidates": [{"index": 0, "content": {}}]},
+    ],
+)
+def test_an_answer_that_is_none_is_no_empty_one(response: Any) -> None:
+    for given_response in (response, json.dumps(response)):
+        with pytest.raises(toolglot.ProviderError, match="no answer"):
+            toolglot.normalize(given_response)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"choices": [{"message": {"role": "assistant", "content": ""}, "finish_reason": "stop"}]},
+        {"choices": [{"message": {}, "finish_reason": "stop"}]},
+        {"choices": [{"text": ""}]},
+        {"message": {"role": "assistant", "content": ""}, "done": True},
+        {"message": {}, "finish_reason": "COMPLETE"},
+        {"candidates": [{"content": {}, "finishReason": "STOP"}]},
+        {"output": {"message": {"role": "assistant", "content": []}}, "stopReason": "end_turn"},
+    ],
+)
+def test_an_answer_may_be_empty(response: Any) -> None:
+    assert toolglot.normalize(response).content == ""
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "bedrock", "ollama"])
+def test_a_list_of_responses_is_no_response(provider: str) -> None:
+    responses = [answer(provider, {}), answer(provider, {"a": 1})]
+    for given_responses in (responses, json.dumps(responses)):
+        with pytest.raises(toolglot.ProviderError, match="a list of 2 responses"):
+            toolglot.normalize(given_responses)
+    # Alone in a list it is read.
+    assert len(toolglot.normalize(responses[:1]).tool_calls) == 2
+
+
+@pytest.mark.parametrize("start", ["data: ", "event: message_start\ndata: ", ": ping\n\ndata: ", "\n\ndata: "])
+def test_a_stream_is_no_response(start: str) -> None:
+    body = f'{start}{{"choices": [{{"delta": {{"content": "Hi"}}}}]}}\n\n'
+    for given_body in (body, body.encode()):
+        with pytest.raises(toolglot.ProviderError, match="StreamNormalizer"):
+            toolglot.normalize(given_body)
+
+
+def test_a_turn_is_no_response_of_a_provider() -> None:
+    turn = toolglot.Turn("x", [toolglot.ToolCall("f", {"a": 1}, id="call_1")])
+    assert toolglot.normalize(turn) is turn
+    assert toolglot.normalize(turn, provider="anthropic", tools=[]) is turn
+    assert toolglot.normalize_choices(turn) == [turn]
+    for written in (turn.to_dict(), json.dumps(turn.to_dict())):
+        for read_it in (toolglot.normalize, toolglot.normalize_choices):
+            with pytest.raises(toolglot.ProviderError, match="pickle the Turn"):
+                read_it(written)
+    assert toolglot.normalize(turn.to_openai()).tool_calls[0].arguments == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("fields", "place", "message"),
+    [
+        ({"calls": "<a>{json}</a>"}, "calls", "expected a list"),
+        ({"calls": ["<a>{json}</a>"], "sections": ["<x>", "</x>"]}, "sections", "a pair, as in"),
+        ({"calls": ["<a>{json}</a>"], "trim": "spaces"}, "trim", "unknown variant"),
+        ({"calls": ["<a>{json}</a>"], "nonsense": 1}, "nonsense", "unknown field"),
+    ],
+)
+def test_a_dialect_of_ones_own_says_which_field_is_wrong(fields: dict[str, Any], place: str, message: str) -> None:
+    with pytest.raises(toolglot.BadDialectError, match=message) as caught:
+        toolglot.Dialect(name="a", **fields)
+    assert caught.value.place == place
+
+
+@pytest.mark.parametrize(
+    ("make", "place", "message"),
+    [
+        (lambda: toolglot.Span(0, 1, "zzz", "x"), "kind", "is no kind"),
+        (lambda: toolglot.Span(0, 1, "content", "x", reason="zzz"), "reason", "is no reason"),
+        (lambda: toolglot.Loss("f", "", "zzz"), "kind", "is no kind"),
+        (lambda: toolglot.Issue("zzz"), "code", "is no code"),
+        (lambda: toolglot.ToolCall("f", "x"), "arguments", "no JSON"),
+    ],
+)
+def test_errors_name_the_argument(make: Callable[[], object], place: str, message: str) -> None:
+    with pytest.raises(toolglot.ToolglotError, match=message) as caught:
+        make()
+    assert caught.value.place == place
+
+
+@pytest.mark.parametrize("use", [toolglot.normalize, lambda _, provider: toolglot.ToolSet([]).to(provider)])
+def test_an_unknown_provider_is_told_alike(use: Callable[..., object]) -> None:
+    with pytest.raises(toolglot.UnknownProviderError, match="^no provider is called \"x\"; there are openai, ") as caught:
+        use({}, provider="x")
+    assert caught.value.place == ""
+
+
+@pytest.mark.parametrize("results", [None, 5])
+def test_results_are_a_list(results: Any) -> None:
+    with pytest.raises(TypeError, match="results is a list of results, not an?"):
+        toolglot.format_tool_results(results)

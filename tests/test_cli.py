@@ -232,3 +232,10 @@ def test_a_terminal_obeys_nothing_that_a_model_wrote(tmp_path: Path, capsys: pyt
         said = capsys.readouterr()
         shown = said.err if command == ["capture"] else said.out
         assert "\x1b" not in shown
+
+
+def test_a_field_is_for_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = tmp_path / "answer.txt"
+    answer.write_text("x", encoding="utf-8")
+    assert main(["extract", "--field", "x", str(answer)]) == 2
+    assert "--field is for --jsonl" in capsys.readouterr().err

@@ -701,3 +701,93 @@ def test_half_characters_are_replaced_wherever_text_comes_in() -> None:
     stream = toolglot.StreamNormalizer("openai")
     events = stream.feed({"choices": [{"index": 0, "delta": {"content": half}}]})
     assert [event.text for event in events] == [whole]
+
+
+def test_a_deep_result_is_json_all_the_same() -> None:
+    deep: Any = "bottom"
+    for _ in range(200):
+        deep = {"a": [deep]}
+    result = {"ok": True, "when": datetime.date(2026, 1, 2), "deep": deep}
+    content = toolglot.format_tool_result("call_1", result)["content"]
+    assert json.loads(content) == {**result, "when": "2026-01-02"}
+
+
+@pytest.mark.parametrize(
+    ("provider", "message"),
+    [
+        ("openai", {"role": "boss", "content": "x"}),
+        ("openai", {"role": "model", "content": "x"}),
+        ("openai", {"role": None, "content": "x"}),
+        ("openai", {"content": "x"}),
+        ("mistral", {"role": "developer", "content": "x"}),
+        ("openai_responses", {"role": "tool", "content": "x"}),
+        ("openai_responses", {"type": "message", "role": "sytem", "content": "x"}),
+        ("anthropic", {"role": "tool", "content": "x"}),
+        ("anthropic", {"role": "system", "content": "x"}),
+        ("bedrock", {"role": "system", "content": [{"text": "x"}]}),
+        ("gemini", {"role": "assistant", "parts": [{"text": "x"}]}),
+    ],
+)
+def test_a_role_that_the_provider_does_not_have(provider: str, message: Any) -> None:
+    hello = {"role": "user", "parts": [{"text": "Hi"}]} if provider == "gemini" else {"role": "user", "content": "Hi"}
+    hello = {"role": "user", "content": [{"text": "Hi"}]} if provider == "bedrock" else hello
+    issues = toolglot.check_history([hello, message], provider)
+    assert [(issue.code, issue.place) for issue in issues if issue.code == "bad_role"] == [("bad_role", "/1")]
+    assert "bad_role" in [issue.code for issue in toolglot.repair_history([hello, message], provider).issues]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_roles_that_a_provider_has(provider: str) -> None:
+    user, model = {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}
+    system = {"role": "system", "content": "Be kind."}
+    messages = toolglot.convert_messages([system, user, model, user], to=provider, source="openai")
+    assert messages.issues == []
+    assert toolglot.check_history(messages, provider) == []
+    assert toolglot.convert_messages(messages, to="openai").issues == []
+
+
+@pytest.mark.parametrize("to", ["anthropic", "gemini", "mistral"])
+def test_a_misspelt_role_is_told(to: str) -> None:
+    messages: list[Any] = [{"role": "sytem", "content": "be safe"}, {"content": "x"}, {"role": "user", "content": "y"}]
+    issues = toolglot.convert_messages(messages, to=to, source="openai").issues
+    assert [issue.place for issue in issues if "taken for the user's" in issue.message] == ["/0", "/1"]
+
+
+def test_what_is_no_part_of_a_message_is_found() -> None:
+    for part in (5, None, True, [], [{"type": "text", "text": "x"}]):
+        issues = toolglot.check_history([{"role": "user", "content": [part, {"type": "text", "text": "x"}]}], "openai")
+        assert [issue.code for issue in issues] == ["empty_content"]
+
+
+def test_text_of_a_message_is_not_bytes() -> None:
+    messages: list[Any]
+    for messages in (
+        [{"role": "user", "content": "Hi"}, {"role": "user", "content": b"hello"}],
+        [{"role": "user", "content": "Hi"}, {"role": "user", "content": [{"type": "text", "text": bytearray(b"hi")}]}],
+        [{"role": "user", "content": "Hi"}, {"role": "user", "parts": [{"text": b"hi"}]}],
+    ):
+        for use in (
+            lambda messages: toolglot.convert_messages(messages, to="anthropic"),
+            lambda messages: toolglot.check_history(messages, "openai"),
+            lambda messages: toolglot.repair_history(messages, "openai"),
+        ):
+            with pytest.raises(toolglot.BadMessageError, match="decode it") as caught:
+                use(messages)
+            assert caught.value.place.startswith("/1/")
+    picture = {"image": {"format": "png", "source": {"bytes": b"\x89PNG"}}}
+    (message,) = toolglot.convert_messages([{"role": "user", "content": [picture]}], to="openai", source="bedrock")
+    assert "base64" in json.dumps(message)
+    for system in (b"be safe", [1], [None], ["x", 2.5]):
+        with pytest.raises(TypeError, match="system is a text"):
+            toolglot.convert_messages([{"role": "user", "content": "Hi"}], to="anthropic", system=system)
+
+
+def test_messages_that_are_no_list_of_them() -> None:
+    for use in (
+        lambda messages: toolglot.convert_messages(messages, to="anthropic"),
+        lambda messages: toolglot.check_history(messages, "openai"),
+        lambda messages: toolglot.ToolSet([]).inject(messages),
+    ):
+        for messages in (None, 5, "x", {}):
+            with pytest.raises(TypeError, match="messages is a list of messages, not a"):
+                use(messages)

@@ -101,7 +101,6 @@ CASES = [
     ({"a": Raises()}, '{"a":"<Raises>"}'),
     ({Raises(): 1}, '{"<Raises>":1}'),
     ({frozenset([Raises()]): {Raises()}}, '{"[\\"<Raises>\\"]":["<Raises>"]}'),
-    (10**5000, "<int>"),
     (Broken(), "Error: Broken"),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import pickle
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 import toolglot
+import toolglot.service
 from conversations import PROVIDERS
 from toolglot import ToolCall, ToolSet, Turn
 
@@ -81,3 +83,73 @@ def test_no_member_takes_the_place_of_another() -> None:
         toolglot.assistant_message(turn, provider="gemini", tools=ToolSet([{"name": "f", "parameters": union}]))
     )
     assert list(written["u"].values()) == [1]
+
+
+FILES = {
+    "name": "files.read",
+    "parameters": {
+        "type": "object",
+        "properties": {"a.b c": {"type": "integer"}, "in": {"type": "object", "properties": {"$x": {"type": "null"}}}},
+        "required": ["a.b c"],
+    },
+}
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini", "bedrock"])
+def test_what_was_wrong_is_said_in_the_names_that_the_provider_was_told(provider: str) -> None:
+    tools = ToolSet([FILES, {"name": "mail:read"}])
+    told = json.dumps(tools.to(provider))
+    for name, arguments, said in [
+        ("files_read", {}, ['"files_read"', '"a_b_c" is a required property', '"a_b_c":{']),
+        ("files_read", {"a_b_c": 1, "in": {"_x": 2}}, ['"files_read"', "- /in/_x: 2 is not of type", '"_x":{']),
+        ("files_read", {"a_b_c": "x"}, ['- /a_b_c: "x" is not of type "integer"']),
+        ("files_read", "{nonsense", ['The call of "files_read"']),
+        ("read", {}, ['called "read"', '"files_read" or "mail_read"', "The tools are: files_read, mail_read"]),
+    ]:
+        call = tools.check(name, arguments)
+        assert not call.runnable
+        messages = {
+            call.error_message(provider=provider),
+            call.error_message(tools, provider=provider),
+            tools.error_message(call, provider=provider),
+            pickle.loads(pickle.dumps(call)).error_message(provider=provider),
+        }
+        (message,) = messages
+        assert message is not None
+        assert all(words in message for words in said), message
+        assert not any(name in message for name in ("files.read", "mail:read", "a.b c", "$x"))
+        # By itself it says the tools' own names, as it did.
+        assert call.error_message() == tools.error_message(call)
+        assert any(name in (call.error_message() or "") for name in ("files.read", "mail:read"))
+    assert '"a_b_c"' in told
+    assert tools.check("files_read", {"a_b_c": 1}).error_message(provider=provider) is None
+    with pytest.raises(toolglot.UnknownProviderError):
+        tools.error_message(call, provider="nobody")
+
+
+def test_parameters_of_a_long_schema_are_told_too() -> None:
+    properties = {f"a.{i} b": {"type": "string", "description": "x" * 100} for i in range(60)}
+    tools = ToolSet([{"name": "f.g", "parameters": {"type": "object", "properties": properties}}])
+    message = tools.error_message(tools.check("f.g", {"a.1 b": {}}), provider="anthropic")
+    assert message is not None
+    assert "- /a_1_b: 1 is not" in message
+    assert 'The parameters of "f_g" are: a_0_b, a_1_b, ' in message
+
+
+def test_openai_was_told_the_members_as_they_are() -> None:
+    tools = ToolSet([FILES])
+    message = tools.error_message(tools.check("files_read", {}), provider="openai")
+    assert message is not None
+    assert '"files_read"' in message
+    assert '"a.b c" is a required property' in message
+
+
+def test_the_service_tells_the_model_its_own_names() -> None:
+    for mode, name in [("native", "files_read"), ("text", "files.read")]:
+        service = toolglot.service.ToolCalling([FILES], provider="anthropic", mode=mode)
+        block = {"type": "tool_use", "id": "call_1", "name": "files_read", "input": {}}
+        written = json.dumps({"name": "files.read", "arguments": {}})
+        answer = {"type": "message", "role": "assistant", "content": [block], "stop_reason": "tool_use"}
+        service.observe(answer if mode == "native" else written)
+        (outcome,) = asyncio.run(service.execute_native_tool_calls(lambda call: None))
+        assert f'The call of "{name}" was not run' in (outcome.error or "")

@@ -8,6 +8,7 @@ import enum
 import functools
 import json
 import pickle
+import types
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
@@ -1065,3 +1066,28 @@ def test_what_is_said_in_other_words_is_no_problem() -> None:
     }
     schema = {"type": "object", "properties": properties, "dependencies": {"any": ["null"]}}
     assert not ToolSet([tool("f", schema)], on_problem="raise").problems
+
+
+def test_what_is_no_message_gets_no_prompt() -> None:
+    tools = ToolSet([{"name": "f"}])
+    user = {"role": "user", "content": "x"}
+    for wrong in ([user], object(), b"x", 1.5, lambda: 1, dict, (user,), {"x"}):
+        with pytest.raises(toolglot.BadMessageError, match="a message is a dict or an SDK's object") as caught:
+            tools.inject([user, wrong])
+        assert caught.value.place == "/1"
+    for right in (user, types.MappingProxyType(user), toolglot.Turn("x")):
+        assert tools.inject([right])[1] is right
+
+
+def test_options_that_would_say_nothing_are_refused() -> None:
+    tools = ToolSet([{"name": "f"}])
+    for use in (tools.to, tools.to_json, tools.losses, tools.names):
+        for provider, options in [("openai", {"schema": "parameters"}), ("gemini", {"model": "anthropic/claude"})]:
+            with pytest.raises(toolglot.BadOptionError, match="it says nothing"):
+                use(provider, **options)
+        use("gemini", schema="parameters")
+        use("openrouter", model="anthropic/claude")
+    for options in ({"strict": "yes"}, {"describe": 1}, {"model": 5}, {"budget": "x"}, {"schema": None}):
+        (name,) = options
+        with pytest.raises(TypeError, match=f"^{name} is an? .*, not an? "):
+            tools.to("openai", **options)

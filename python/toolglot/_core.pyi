@@ -83,6 +83,7 @@ _IssueCode: TypeAlias = Literal[
     "bad_id",
     "bad_name",
     "bad_order",
+    "bad_role",
     "empty_content",
     "argument_type",
 ]
@@ -344,14 +345,19 @@ class ToolCall:
         """The call as the model wrote it, markers included; ``""`` for a provider's native call."""
     def _with_id(self, id: str) -> ToolCall:
         """The same call under another id."""
-    def error_message(self, tools: Iterable[Any] | None = None) -> str | None:
+    def error_message(self, tools: Iterable[Any] | None = None, *, provider: str | None = None) -> str | None:
         """What to send back to the model for a call that must not run: what was wrong, the schema, the nearest names.
 
         Args:
             tools: The tools; None for those that were offered when the call was read.
+            provider: Whose API the message goes to: tools and members are called as it was told them, as in
+                ``assistant_message``. None for their own names, which a model in text mode was told.
 
         Returns:
             None for a call that may run.
+
+        Raises:
+            UnknownProviderError: No provider is called so.
         """
     def to_dict(self) -> dict[str, Any]:
         """The call as a dict that ``json.dumps`` takes, numbers that are ``Decimal`` aside (``default=str`` takes them)."""
@@ -664,7 +670,8 @@ class ToolSet:
 
         Raises:
             UnknownProviderError: No provider is called so.
-            BadOptionError: There is no such ``schema``, or the ``budget`` is negative.
+            BadOptionError: There is no such ``schema``, the ``budget`` is negative, or the option is for others
+                (``schema``, ``model``).
             TypeError: No option is called so.
         """
     def to_json(self, provider: str, **options: Any) -> bytes:
@@ -696,8 +703,16 @@ class ToolSet:
 
         Text that is no JSON does not raise: the call is mended, ``"incomplete"`` or ``"malformed"``.
         """
-    def error_message(self, call: ToolCall) -> str | None:
-        """What to send back to the model for a call that must not run; None for one that may."""
+    def error_message(self, call: ToolCall, *, provider: str | None = None) -> str | None:
+        """What to send back to the model for a call that must not run; None for one that may.
+
+        Args:
+            call: The call.
+            provider: As in ``ToolCall.error_message``.
+
+        Raises:
+            UnknownProviderError: No provider is called so.
+        """
     def to_prompt(self, dialect: str | Dialect = "auto") -> str:
         """The system-prompt text for models without native tools: the tools, and how to call them.
 
@@ -1014,7 +1029,7 @@ def normalize(
     """Read any provider's response.
 
     Args:
-        response: A dict, JSON text or bytes, or an SDK's object.
+        response: A dict, JSON text or bytes, or an SDK's object. A Turn is returned as it is.
         tools: The tools that were offered: names are resolved, arguments judged and typed by them.
         provider: ``"openai"`` (and everything that speaks Chat Completions), ``"openai_responses"``, ``"anthropic"``,
             ``"gemini"``, ``"mistral"``, ``"cohere"``, ``"ollama"``, ``"bedrock"``, a server's or vendor's name, or
@@ -1025,7 +1040,8 @@ def normalize(
         policy: A Policy, or a dict of its options.
 
     Raises:
-        ProviderError: There is no answer: an error body without a call in it, HTML, nothing at all.
+        ProviderError: There is no answer: an error body without a call in it, HTML, a message in which nothing stands, nothing
+            at all. Or it is no response: a stream's events, a list of responses, what ``Turn.to_dict`` says.
         UnknownProviderError: No provider of that name.
         UnknownDialectError: No dialect, parser or model of that name is known.
         BadToolError: No entry of ``tools`` can be read as a tool.

@@ -139,9 +139,8 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--jsonl", action="store_true", help="the files are JSON Lines")
     command.add_argument(
         "--field",
-        default="text",
         metavar="NAME",
-        help="the field that holds the output, with dots where it is in another: a.0.b (default: text)",
+        help="with --jsonl: the field that holds the output, with dots where it is in another: a.0.b (default: text)",
     )
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print each result as one line of JSON")
@@ -224,12 +223,14 @@ def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def run_extract(arguments: argparse.Namespace, out: TextIO) -> int:
     """``toolglot extract``."""
+    if arguments.field is not None and not arguments.jsonl:
+        raise Failure("--field is for --jsonl: without it, a file is one output")
     tools = None if arguments.tools is None else read_tools(arguments.tools)
     options = options_of(arguments)
     found = 0
     wrong = False
     several = len(arguments.files) > 1 or arguments.jsonl
-    for label, text in outputs(arguments.files or ["-"], arguments.jsonl, arguments.field):
+    for label, text in outputs(arguments.files or ["-"], arguments.jsonl, arguments.field or "text"):
         if isinstance(text, Failure):
             say(text)
             wrong = True

@@ -402,7 +402,9 @@ class ToolCalling:
         return ToolOutcome(call, not failed, output=result)
 
     def _why_not(self, call: ToolCall) -> str:
-        why = self._settings.tools.error_message(call) or f"The call was not executed: it is {call.status}."
+        settings = self._settings
+        told = None if settings.mode == "text" else settings.provider
+        why = settings.tools.error_message(call, provider=told) or f"The call was not executed: it is {call.status}."
         if call.status in ("malformed", "incomplete") and call.raw:
             why += f"\nThis was written:\n{call.raw[:2000]}"
         return why

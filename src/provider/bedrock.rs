@@ -27,7 +27,7 @@ pub(super) const WORDING: Wording = Wording {
     wire: || Box::<Converse>::default(),
     choices: one_choice,
     answers: |body| {
-        body.at(&["output", "message"]).is_some()
+        body.get("output").is_some_and(|output| output.says("message"))
             || body.members().iter().any(|(key, _)| key == "stopReason" || EVENTS.contains(&key.as_ref()))
     },
     answers_with_errors: false,

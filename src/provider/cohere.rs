@@ -15,9 +15,8 @@ pub(super) const WORDING: Wording = Wording {
     choices: one_choice,
     answers: |body| {
         let event = |kind: &str| ["message-", "content-", "tool-", "citation-"].iter().any(|of| kind.starts_with(of));
-        body.get("message").is_some_and(Node::is_object)
-            || body.text("role").is_some()
-            || body.text("type").is_some_and(event)
+        let whole = body.says("message") || body.get("message").is_some() && body.get("finish_reason").is_some();
+        whole || body.text("role").is_some() || body.text("type").is_some_and(event)
     },
     answers_with_errors: false,
     blobs: &[],

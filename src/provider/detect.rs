@@ -1,6 +1,15 @@
 //! Which wire format a payload is in.
 use super::{Node, Provider, bedrock, errors};
 
+/// Whether this is a complete response by its shape, and no chunk of a stream. Gemini's chunks have the shape of its responses.
+pub(super) fn is_complete(node: &Node<'_>) -> bool {
+    let message = |node: &Node<'_>| node.get("message").is_some_and(Node::is_object);
+    let chat = node.list("choices").iter().any(message);
+    let ended = node.get("finish_reason").is_some() || node.is_true("done");
+    let typed = node.text("type") == Some("message") || node.text("object") == Some("response");
+    chat || typed || message(node) && ended || node.at(&["output", "message"]).is_some()
+}
+
 /// The wire format of a response, of a stream's chunk or of an error body; `None` if its shape says nothing.
 pub fn detect(node: &Node<'_>) -> Option<Provider> {
     if let [first, ..] = node.items() {

@@ -1,4 +1,5 @@
 //! Bodies that are no answer: error objects of every provider, HTML, nothing.
+use super::detect::is_complete;
 use super::{Node, Provider};
 use crate::error::{Error, ErrorCode};
 
@@ -31,6 +32,37 @@ pub(super) fn parse(bytes: &[u8], provider: Option<Provider>) -> Result<Node<'_>
         let place = format!("byte {}", offset(text, reason.line(), reason.column()));
         error(provider, &place, &format!("the response is {what} ({reason}); it begins `{shown}`"))
     })
+}
+
+/// Parses a complete response's bytes.
+pub(super) fn response(bytes: &[u8], provider: Option<Provider>) -> Result<Node<'_>, Error> {
+    let stream = |text: &[u8]| ["data:", "event:", "id:", ":"].iter().any(|field| text.starts_with(field.as_bytes()));
+    parse(bytes, provider).map_err(|reason| match bytes.trim_ascii_start() {
+        text if stream(text) => {
+            error(provider, "", "this is a stream of events, and no response: `StreamNormalizer` reads it")
+        }
+        _ => reason,
+    })
+}
+
+/// # Errors
+/// `body` is what somebody made of responses, and none itself.
+pub(super) fn no_response(body: &Node<'_>, provider: Option<Provider>) -> Result<(), Error> {
+    let items = body.items();
+    if items.len() > 1 && items.iter().all(is_complete) {
+        return Err(error(
+            provider,
+            "",
+            &format!("this is a list of {} responses; one is read at a time", items.len()),
+        ));
+    }
+    let turn = ["needs_more_work", "stop_reason", "tool_calls", "provider_state"];
+    let has = |key: &&str| body.members().iter().any(|(k, _)| k == key);
+    if turn.iter().all(has) {
+        let message = "this is what a Turn's `to_dict` says, and no response: keep the response, or pickle the Turn";
+        return Err(error(provider, "", message));
+    }
+    Ok(())
 }
 
 /// An error of `provider`, if it is known, with the place in the payload.

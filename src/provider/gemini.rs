@@ -3,7 +3,7 @@
 //! Facts: the `google-genai` SDK's models, whose dumps spell fields in snake_case. Calls come whole, except on Vertex
 //! with `streamFunctionCallArguments`. A `thoughtSignature` must go back in the very part it came in.
 use super::assembly::{Assembly, Finish};
-use super::calls::Numbers;
+use super::calls::{Numbers, Said};
 use super::extra::{FIELDS, beyond, join};
 use super::node::Node;
 use super::wire::{Payload, Take, Wire, Wording};
@@ -24,14 +24,19 @@ const CALL: [&str; 7] = ["id", "name", "args", "partialArgs", "partial_args", "w
 pub(super) const WORDING: Wording = Wording {
     wire: || Box::<Gemini>::default(),
     choices,
-    answers: |body| ANSWER.iter().any(|key| body.get(key).is_some()),
+    answers: |body| body.list("candidates").iter().any(answers) || ANSWER.iter().any(|key| body.get(key).is_some()),
     answers_with_errors: false,
     blobs: &[],
 };
 
-/// What only an answer has, spelt as by the API or the SDK.
-pub(super) const ANSWER: [&str; 6] =
-    ["candidates", "parts", "promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata"];
+/// What only an answer has beside its candidates, spelt as by the API or the SDK.
+const ANSWER: [&str; 5] = ["parts", "promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata"];
+
+/// The candidate says anything, if only that it is over.
+fn answers(candidate: &Node<'_>) -> bool {
+    let empty = |key: &str| key == "index" || key == "content" && !candidate.says(key);
+    candidate.members().iter().any(|(key, value)| !matches!(value, Node::Null) && !empty(key))
+}
 
 /// What is kept between the chunks of one candidate.
 #[derive(Debug, Default)]
@@ -119,6 +124,10 @@ impl Gemini {
         }
         self.parts.push(Part::Call { at, signature, id: !id.is_empty(), more: fields });
         if more || !partial.is_empty() {
+            // A deep value would be null in what the pieces are put into.
+            if let Some(slot) = out.calls.slots.get_mut(at).filter(|_| call.get("args").is_some_and(Node::is_deep)) {
+                slot.said = Said::Unread;
+            }
             let mut arguments =
                 call.get("args").filter(|args| args.is_object()).map_or_else(|| json!({}), Node::to_value);
             partial.iter().for_each(|piece| set_path(&mut arguments, piece));

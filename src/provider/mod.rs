@@ -213,7 +213,7 @@ impl Default for Reading {
 /// # Errors
 /// [`crate::ErrorCode::ProviderError`] if there is no answer in it at all: an error body without a call in it, HTML, nothing.
 pub fn normalize(bytes: &[u8], provider: Option<Provider>, reading: &Reading) -> Result<Turn<'static>, Error> {
-    first(choices_of(&errors::parse(bytes, provider)?, provider, reading)?)
+    first(normalize_choices(bytes, provider, reading)?)
 }
 
 /// As [`normalize`], from a parsed response.
@@ -233,7 +233,7 @@ pub fn normalize_choices(
     provider: Option<Provider>,
     reading: &Reading,
 ) -> Result<Vec<Turn<'static>>, Error> {
-    choices_of(&errors::parse(bytes, provider)?, provider, reading)
+    choices_of(&errors::response(bytes, provider)?, provider, reading)
 }
 
 /// As [`normalize_choices`], from a parsed response.
@@ -254,6 +254,7 @@ fn first(turns: Vec<Turn<'static>>) -> Result<Turn<'static>, Error> {
 }
 
 fn choices_of(body: &Node<'_>, provider: Option<Provider>, reading: &Reading) -> Result<Vec<Turn<'static>>, Error> {
+    errors::no_response(body, provider)?;
     let provider = provider.or_else(|| detect(body)).unwrap_or(Provider::OpenAi);
     let mut reader = Reader::new(provider, reading, false);
     reader.response(body);

@@ -24,6 +24,8 @@ pub enum Node<'a> {
     Array(Vec<Node<'a>>),
     /// The members in their order.
     Object(Vec<(Cow<'a, str>, Node<'a>)>),
+    /// A list or an object nested deeper than values are read, as JSON text.
+    Deep(Cow<'a, str>),
 }
 
 /// What serde_json's `arbitrary_precision` calls the one member of the object it presents a number as.
@@ -46,7 +48,15 @@ impl<'a> Node<'a> {
     pub(super) fn payload(bytes: &'a [u8]) -> Result<Self, serde_json::Error> {
         // Judged once as a whole, the strings need not be judged one by one.
         let fast = std::str::from_utf8(bytes).ok().and_then(|text| super::parse::parse(text, true));
-        fast.map_or_else(|| Self::parse(bytes), Ok)
+        if let Some(node) = fast {
+            return Ok(node);
+        }
+        // As [`Self::parse`] has it, where that does not give a deep value up.
+        let mended = std::str::from_utf8(bytes).ok().and_then(mend_surrogates);
+        match mended.as_deref().and_then(|mended| super::parse::parse(mended, true)) {
+            Some(node) => Ok(node.into_owned()),
+            None => Self::parse(bytes),
+        }
     }
 
     /// Parses `bytes`; a lone surrogate escape, which no string can hold, is read as U+FFFD, and what Python and others write
@@ -89,7 +99,7 @@ impl<'a> Node<'a> {
     pub(crate) fn weight(&self) -> usize {
         8 + match self {
             Self::Null | Self::Bool(_) => 0,
-            Self::Number(text) | Self::String(text) => text.len(),
+            Self::Number(text) | Self::String(text) | Self::Deep(text) => text.len(),
             Self::Array(items) => items.iter().map(Self::weight).sum(),
             Self::Object(members) => members.iter().map(|(key, value)| key.len() + value.weight()).sum(),
         }
@@ -112,6 +122,11 @@ impl<'a> Node<'a> {
     #[inline]
     pub fn text(&self, key: &str) -> Option<&str> {
         self.get(key)?.str()
+    }
+
+    /// The member `key` is an object in which anything is said.
+    pub(super) fn says(&self, key: &str) -> bool {
+        self.get(key).is_some_and(|node| node.members().iter().any(|(_, value)| !matches!(value, Self::Null)))
     }
 
     /// The items of an array; none for any other value.
@@ -175,13 +190,24 @@ impl<'a> Node<'a> {
             Self::String(_) => "a string",
             Self::Array(_) => "an array",
             Self::Object(_) => "an object",
+            Self::Deep(_) => "a value nested too deep",
         }
     }
 
-    /// The same as a value; a number that cannot be one is null.
+    /// It is nested deeper than values are read, or something in it is.
+    pub(super) fn is_deep(&self) -> bool {
+        match self {
+            Self::Deep(_) => true,
+            Self::Array(items) => items.iter().any(Self::is_deep),
+            Self::Object(members) => members.iter().any(|(_, value)| value.is_deep()),
+            _ => false,
+        }
+    }
+
+    /// The same as a value; a number that cannot be one is null, and so is what is nested too deep.
     pub fn to_value(&self) -> Value {
         match self {
-            Self::Null => Value::Null,
+            Self::Null | Self::Deep(_) => Value::Null,
             Self::Bool(b) => Value::Bool(*b),
             Self::Number(text) => serde_json::from_str(text).unwrap_or(Value::Null),
             Self::String(text) => Value::String(text.to_string()),
@@ -198,7 +224,7 @@ impl<'a> Node<'a> {
             Self::Null => out.push_str("null"),
             Self::Bool(true) => out.push_str("true"),
             Self::Bool(false) => out.push_str("false"),
-            Self::Number(text) => out.push_str(text),
+            Self::Number(text) | Self::Deep(text) => out.push_str(text),
             Self::String(text) => crate::json::push_string(out, text),
             Self::Array(items) => {
                 out.push('[');
@@ -239,6 +265,7 @@ impl<'a> Node<'a> {
             Self::Bool(b) => Node::Bool(b),
             Self::Number(text) => Node::Number(Cow::Owned(text.into_owned())),
             Self::String(text) => Node::String(Cow::Owned(text.into_owned())),
+            Self::Deep(text) => Node::Deep(Cow::Owned(text.into_owned())),
             Self::Array(items) => Node::Array(items.into_iter().map(Node::into_owned).collect()),
             Self::Object(members) => {
                 Node::Object(members.into_iter().map(|(k, v)| (Cow::Owned(k.into_owned()), v.into_owned())).collect())

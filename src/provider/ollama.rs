@@ -12,11 +12,7 @@ use serde_json::{Map, Value};
 pub(super) const WORDING: Wording = Wording {
     wire: || Box::<Ollama>::default(),
     choices: one_choice,
-    answers: |body| {
-        body.get("message").is_some_and(Node::is_object)
-            || body.text("response").is_some()
-            || body.get("done").is_some()
-    },
+    answers: |body| body.says("message") || body.text("response").is_some() || body.get("done").is_some(),
     answers_with_errors: false,
     blobs: &[],
 };

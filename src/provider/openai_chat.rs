@@ -31,10 +31,16 @@ const MESSAGE: [&str; 10] = [
 pub(super) const WORDING: Wording = Wording {
     wire: || Box::new(Chat::new("openai")),
     choices,
-    answers: |body| body.get("choices").is_some() || is_message(body),
+    answers: |body| body.list("choices").iter().any(answers) || is_message(body),
     answers_with_errors: false,
     blobs: &[],
 };
+
+/// The choice says anything, if only that it is over.
+fn answers(choice: &Node<'_>) -> bool {
+    let message = |key: &str| choice.get(key).is_some_and(|message| !message.is_object() || choice.says(key));
+    message("message") || message("delta") || choice.get("text").is_some() || choice.get("finish_reason").is_some()
+}
 
 /// Only the message, without its response.
 fn is_message(body: &Node<'_>) -> bool {

@@ -4,15 +4,17 @@ use crate::json::{ScanResult, Scanner, find_special, read_string};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Values are read by recursion; serde_json stops there too.
+/// Values are read by recursion; serde_json stops there too. What a payload holds deeper than that is kept as text: it is one
+/// call's arguments, and the rest of the answer is not to be lost for it.
 const MAX_DEPTH: usize = 127;
 /// Objects with more members are searched for keys that come twice by hashes.
 const FEW: usize = 24;
 
 /// The value that `text` is; `None` if it is not valid JSON, nested too deep, or holds half a surrogate pair. `payload`:
-/// what [`is_unread`] is judged, but left out, at the top and in the response that an event carries.
+/// what [`is_unread`] is judged, but left out, at the top and in the response that an event carries, and what is nested too
+/// deep is [`Node::Deep`].
 pub(super) fn parse(text: &str, payload: bool) -> Option<Node<'_>> {
-    let mut parser = Parser { text, bytes: text.as_bytes(), at: 0 };
+    let mut parser = Parser { text, bytes: text.as_bytes(), at: 0, keeps_deep: payload };
     let node = parser.value(0, payload)?;
     parser.space();
     (parser.at == text.len()).then_some(node)
@@ -22,6 +24,7 @@ struct Parser<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
+    keeps_deep: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -52,6 +55,11 @@ impl<'a> Parser<'a> {
             b'"' => self.string().map(Node::String),
             b'{' if depth < MAX_DEPTH => self.object(depth, payload),
             b'[' if depth < MAX_DEPTH => self.array(depth),
+            b'{' | b'[' if self.keeps_deep => {
+                let from = self.at;
+                self.skip()?;
+                self.text.get(from..self.at).map(|text| Node::Deep(Cow::Borrowed(text)))
+            }
             b't' => self.word("true", Node::Bool(true)),
             b'f' => self.word("false", Node::Bool(false)),
             b'n' => self.word("null", Node::Null),
@@ -154,7 +162,7 @@ impl<'a> Parser<'a> {
                 return None;
             }
             if payload && is_unread(&key) {
-                self.skip(depth + 1)?;
+                self.skip()?;
             } else {
                 let value = self.value(depth + 1, payload && key == CARRIED)?;
                 members.push((key, value));
@@ -166,9 +174,9 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Steps over a value.
-    fn skip(&mut self, depth: usize) -> Option<()> {
-        let mut scanner = Scanner::new(self.at, MAX_DEPTH.saturating_sub(depth));
+    /// Steps over a value, however deep it is: the scanner does not call itself.
+    fn skip(&mut self) -> Option<()> {
+        let mut scanner = Scanner::new(self.at, usize::MAX);
         let ScanResult::Complete { end } = scanner.scan(self.bytes, false) else { return None };
         self.at = end;
         Some(())
@@ -252,6 +260,19 @@ mod tests {
         check(&format!("{}1{}", "[".repeat(128), "]".repeat(128)));
         let many: Vec<String> = (0..100).map(|i| format!("\"{}\":{i}", i % 40)).collect();
         check(&format!("{{{}}}", many.join(",")));
+    }
+
+    #[test]
+    fn what_is_too_deep_is_kept_as_text() {
+        let deep = |levels: usize| format!("{{\"a\":{}1{}}}", "[".repeat(levels), "]".repeat(levels));
+        for levels in [1, 126, 127, 128, 5_000, 200_000] {
+            let text = deep(levels);
+            let node = parse(&text, true).unwrap();
+            assert_eq!(node.to_json(), text);
+            assert_eq!(node.is_deep(), levels > 126, "{levels}");
+            assert!(parse(&text[..text.len() - 2], true).is_none());
+        }
+        assert!(parse(&format!("{{\"tools\":{},\"a\":1}}", deep(5_000)), true).is_some());
     }
 
     proptest! {

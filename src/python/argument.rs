@@ -1,5 +1,5 @@
 //! What arguments of Python mean that several functions take: counts, and words of a closed list.
-use super::convert::type_name;
+use super::convert::a_type;
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
@@ -40,7 +40,7 @@ impl<'py> FromPyObject<'_, 'py> for Count {
         match value.extract() {
             Ok(count) => Ok(Self(Some(count))),
             Err(error) if PyErr::is_instance_of::<PyOverflowError>(&error, value.py()) => Ok(Self(None)),
-            Err(_) => Err(PyTypeError::new_err(format!("a whole number is needed, not a {}", type_name(&value)))),
+            Err(_) => Err(PyTypeError::new_err(format!("a whole number is needed, not {}", a_type(&value)))),
         }
     }
 }

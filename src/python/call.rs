@@ -10,8 +10,9 @@ use super::text::{Input, Text, Whole, whole};
 use super::tools::ToolSet;
 use crate::engine::{self, Found, Value};
 use crate::provider::Provider;
-use crate::schema;
+use crate::schema::{self, convert::Target};
 use crate::turn::{self, CallStatus};
+use crate::{Error, ErrorCode};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -211,6 +212,12 @@ impl Faults {
     }
 }
 
+/// The error of text that is no JSON, which says that it was given for the arguments.
+fn no_arguments(py: Python<'_>, error: PyErr) -> PyErr {
+    let message = error.value(py).to_string();
+    Error::at(ErrorCode::BadJson, "arguments", format!("the text is no JSON: {message}")).into()
+}
+
 #[pymethods]
 impl ToolCall {
     #[classattr]
@@ -226,7 +233,7 @@ impl ToolCall {
         py: Python<'_>,
         name: Whole,
         arguments: &Bound<'_, PyAny>,
-        id: Option<String>,
+        id: Option<Whole>,
         status: &str,
         repairs: Vec<PyRef<'_, Repair>>,
         errors: Vec<PyRef<'_, ArgumentError>>,
@@ -235,7 +242,7 @@ impl ToolCall {
         let json = match arguments.cast::<PyString>() {
             Ok(json) => {
                 let json = whole(json)?.into_owned();
-                json_to_py(py, &json)?;
+                json_to_py(py, &json).map_err(|error| no_arguments(py, error))?;
                 json
             }
             Err(_) => from_py(arguments)?.to_string(),
@@ -248,7 +255,7 @@ impl ToolCall {
             errors.push(turn::ArgumentError::no_object());
         }
         let call = turn::ToolCall {
-            id: id.unwrap_or_else(turn::new_call_id).into(),
+            id: id.map_or_else(turn::new_call_id, |id| id.0).into(),
             name: name.0.into(),
             arguments: turn::Arguments::Json(json.into()),
             status,
@@ -321,11 +328,17 @@ impl ToolCall {
     }
 
     #[doc = stub!("ToolCall.error_message")]
-    #[pyo3(signature = (tools=None))]
-    fn error_message(&self, py: Python<'_>, tools: Option<&Bound<'_, PyAny>>) -> PyResult<Option<String>> {
+    #[pyo3(signature = (tools=None, *, provider=None))]
+    fn error_message(
+        &self,
+        py: Python<'_>,
+        tools: Option<&Bound<'_, PyAny>>,
+        provider: Option<&str>,
+    ) -> PyResult<Option<String>> {
         let given = tools_argument(tools)?;
+        let target = provider.map(Target::named).transpose()?;
         let call = self.to_core(py)?;
-        guard(|| schema::error_message(&call, given.as_deref().or_else(|| self.tools())))
+        guard(|| schema::error_message(&call, given.as_deref().or_else(|| self.tools()), target.as_ref()))
     }
 
     #[doc = stub!("ToolCall.to_dict")]

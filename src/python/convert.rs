@@ -10,19 +10,25 @@ use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyException, PyRecursionError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyBool, PyCFunction, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde_json::{Number, Value};
 use std::borrow::Cow;
+use std::cell::Cell;
 
 /// Values nested deeper than this are refused: the stack is finite, and no API takes such a thing.
 pub(super) const MAX_DEPTH: usize = 127;
+
+/// What an answer holds deeper than [`MAX_DEPTH`] is kept as text, which is written so deep: more than any call's arguments may be.
+const DEEPEST: usize = 255;
+/// An answer that is deeper than that at more places holds itself, and would be written for ever.
+const MAX_CUTS: usize = 16;
 
 /// Reads a Python value: dicts, lists, tuples, strings, numbers, booleans, None, and objects that know how to become
 /// one of these (`model_dump` of pydantic, `to_dict`, dataclasses, mappings, enums).
 ///
 /// # Errors
-/// `TypeError` for what JSON cannot say, `ValueError` for NaN and infinity, `RecursionError` for a value nested too deep
-/// or holding itself, and whatever the object's own methods raise.
+/// `TypeError` for what JSON cannot say, `BadJsonError` for NaN, infinity, and a value nested too deep or holding itself, and
+/// whatever the object's own methods raise.
 pub(super) fn from_py(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     read_as(Form::Json, value)
 }
@@ -41,6 +47,10 @@ pub(super) trait Json: Sized {
     /// The member of a payload, or of the object in it under [`CARRIED`], is needed.
     fn wants(_key: &str) -> bool {
         true
+    }
+    /// What is deeper than [`MAX_DEPTH`].
+    fn deep(_value: &Bound<'_, PyAny>, place: Place<'_>) -> PyResult<Self> {
+        Err(too_deep(place.form))
     }
 }
 
@@ -91,6 +101,24 @@ impl Json for Node<'static> {
     fn wants(key: &str) -> bool {
         !is_unread(key)
     }
+    fn deep(value: &Bound<'_, PyAny>, place: Place<'_>) -> PyResult<Self> {
+        if place.depth > DEEPEST {
+            let cuts = place.cuts.replace(place.cuts.get() + 1);
+            let answer = place.form == Form::Payload;
+            return if answer && cuts < MAX_CUTS { Ok(Self::Deep("…".into())) } else { Err(too_deep(place.form)) };
+        }
+        let read: Self = read_value(value, place)?;
+        Ok(if place.depth == MAX_DEPTH + 1 { Self::Deep(read.to_json().into()) } else { read })
+    }
+}
+
+fn too_deep(form: Form) -> PyErr {
+    let message = format!("a value is nested more than {MAX_DEPTH} deep, or holds itself");
+    match form {
+        // Told apart from what the value's own code raises.
+        Form::Result => PyRecursionError::new_err(message),
+        Form::Json | Form::Payload => Error::new(ErrorCode::BadJson, message).into(),
+    }
 }
 
 /// As [`from_py`], for what an SDK hands out: bytes in it (botocore, google-genai) become base64 text, as in JSON.
@@ -101,9 +129,32 @@ pub(super) fn from_payload<J: Json>(value: &Bound<'_, PyAny>) -> PyResult<J> {
     read_as(Form::Payload, value)
 }
 
+/// The arguments of a call as JSON text, however deep: whoever reads it says what is too deep.
+///
+/// # Errors
+/// As [`from_py`].
+pub(super) fn arguments_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    // No member of theirs is one that no reader looks at.
+    Ok(read_at::<Node<'static>>(Form::Json, value, false)?.to_json())
+}
+
+/// Whether the value says what it holds, as the dicts of messages and the objects of SDKs do.
+pub(super) fn is_described(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = value.py();
+    if value.is_instance_of::<pyo3::types::PyType>() {
+        return Ok(false);
+    }
+    let has = |name| Ok::<_, PyErr>(value.getattr_opt(name)?.is_some());
+    Ok(value.is_instance_of::<PyDict>()
+        || has(intern!(py, "model_dump"))?
+        || has(intern!(py, "to_dict"))?
+        || has(intern!(py, "__dataclass_fields__"))?
+        || value.cast::<PyMapping>().is_ok())
+}
+
 /// As [`from_payload`], for what a tool returned: nothing in it is refused because JSON has no form for it, since the tool
 /// has run. Sets are lists, dates are written as ISO 8601 has them, keys become text, all else is its `str`, and so is the
-/// whole if it is nested too deep. What raises when it is asked is named by its type.
+/// whole, if nothing can write it as JSON, being nested too deep. What raises when it is asked is named by its type.
 ///
 /// # Errors
 /// What is no fault of the value: an interrupt, the end of the process.
@@ -111,9 +162,9 @@ pub(super) fn from_result(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let py = value.py();
     let too_deep = |error: &PyErr| error.is_instance_of::<PyRecursionError>(py);
     match read_as(Form::Result, value) {
-        Err(error) if too_deep(&error) => match said(value) {
+        Err(error) if too_deep(&error) => match written(value).or_else(|_| said(value)) {
             Err(error) if too_deep(&error) => {
-                Ok(Value::String(format!("[a {} that is nested too deep to be shown]", type_name(value))))
+                Ok(Value::String(format!("[{} that is nested too deep to be shown]", a_type(value))))
             }
             said => said,
         },
@@ -121,8 +172,26 @@ pub(super) fn from_result(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     }
 }
 
+/// The JSON text of a value that is deeper than it can be read, by Python's own writer, which knows one that holds itself.
+fn written(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let py = value.py();
+    let options = PyDict::new(py);
+    options.set_item("ensure_ascii", false)?;
+    let told = |args: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| {
+        to_py(args.py(), &from_result(&args.get_item(0)?)?).map(Bound::unbind)
+    };
+    options.set_item("default", PyCFunction::new_closure(py, None, None, told)?)?;
+    let text = py.import("json")?.call_method("dumps", (value,), Some(&options))?;
+    Ok(Value::String(whole(text.cast::<PyString>()?)?.into_owned()))
+}
+
 fn read_as<J: Json>(form: Form, value: &Bound<'_, PyAny>) -> PyResult<J> {
-    from_py_at(value, Place { depth: 0, payload: true, form })
+    read_at(form, value, true)
+}
+
+fn read_at<J: Json>(form: Form, value: &Bound<'_, PyAny>, payload: bool) -> PyResult<J> {
+    let cuts = Cell::new(0);
+    from_py_at(value, Place { depth: 0, payload, form, cuts: &cuts })
 }
 
 /// What kind of value is read, and so what may stand in it beside JSON.
@@ -137,14 +206,16 @@ enum Form {
 
 /// Where a value stands, and in what.
 #[derive(Clone, Copy)]
-struct Place {
+pub(super) struct Place<'a> {
     depth: usize,
     /// It is the payload, or the one in it.
     payload: bool,
     form: Form,
+    /// So much of the whole was too deep to be kept.
+    cuts: &'a Cell<usize>,
 }
 
-impl Place {
+impl Place<'_> {
     fn below(self) -> Self {
         Self { depth: self.depth + 1, payload: false, ..self }
     }
@@ -155,12 +226,11 @@ impl Place {
     }
 }
 
-fn from_py_at<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
-    if place.depth > MAX_DEPTH {
-        return Err(PyRecursionError::new_err(format!(
-            "a value is nested more than {MAX_DEPTH} deep, or holds itself"
-        )));
-    }
+fn from_py_at<J: Json>(value: &Bound<'_, PyAny>, place: Place<'_>) -> PyResult<J> {
+    if place.depth > MAX_DEPTH { J::deep(value, place) } else { read_value(value, place) }
+}
+
+fn read_value<J: Json>(value: &Bound<'_, PyAny>, place: Place<'_>) -> PyResult<J> {
     if let Ok(text) = value.cast::<PyString>() {
         return Ok(J::string(whole(text)?.into_owned()));
     }
@@ -184,10 +254,7 @@ fn from_py_at<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
         return Ok(J::bool(truth.is_true()));
     }
     if let Ok(int) = value.cast::<PyInt>() {
-        return match integer(int) {
-            Err(error) if place.form == Form::Result && is_its_own(&error, value.py()) => said(value),
-            read => read,
-        };
+        return integer(int);
     }
     if let Ok(float) = value.cast::<PyFloat>() {
         let number = Number::from_f64(float.value());
@@ -219,7 +286,13 @@ fn integer<J: Json>(int: &Bound<'_, PyInt>) -> PyResult<J> {
         return Ok(J::integer(small));
     }
     // int.__str__ and not str(): an IntEnum or a subclass may print as something else.
-    let digits = int.py().get_type::<PyInt>().call_method1(intern!(int.py(), "__repr__"), (int,))?;
+    let digits = match int.py().get_type::<PyInt>().call_method1(intern!(int.py(), "__repr__"), (int,)) {
+        // Of more digits than Python writes of an int.
+        Err(error) if error.is_instance_of::<PyValueError>(int.py()) => {
+            decimal(int.py())?.call1((int,))?.str()?.into_any()
+        }
+        digits => digits?,
+    };
     let number = digits.cast::<PyString>()?.to_str()?.parse::<Number>();
     number.map(J::number).map_err(|e| PyValueError::new_err(e.to_string()))
 }
@@ -227,7 +300,7 @@ fn integer<J: Json>(int: &Bound<'_, PyInt>) -> PyResult<J> {
 fn members<'py, J: Json>(
     members: impl Iterator<Item = (Bound<'py, PyAny>, Bound<'py, PyAny>)>,
     size: usize,
-    place: Place,
+    place: Place<'_>,
 ) -> PyResult<J> {
     let mut out = Vec::with_capacity(size);
     for (key, value) in members {
@@ -237,7 +310,7 @@ fn members<'py, J: Json>(
                 Value::String(text) => Cow::Owned(text),
                 other => Cow::Owned(other.to_string()),
             },
-            Err(_) => return Err(PyTypeError::new_err(format!("a key is a {}, not a str", type_name(&key)))),
+            Err(_) => return Err(PyTypeError::new_err(format!("a key is {}, not a str", a_type(&key)))),
         };
         if !place.payload || J::wants(&key) {
             let below = Place { payload: place.payload && key == CARRIED, ..place.below() };
@@ -248,7 +321,7 @@ fn members<'py, J: Json>(
 }
 
 /// Objects that say themselves what they hold.
-fn from_object<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
+fn from_object<J: Json>(value: &Bound<'_, PyAny>, place: Place<'_>) -> PyResult<J> {
     let py = value.py();
     // A class has the methods too, but nothing to call them on.
     if !value.is_instance_of::<pyo3::types::PyType>() {
@@ -301,7 +374,7 @@ fn from_object<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
 }
 
 fn no_json(value: &Bound<'_, PyAny>) -> String {
-    format!("a {} cannot be written as JSON", type_name(value))
+    format!("{} cannot be written as JSON", a_type(value))
 }
 
 /// The error of a `value` that the caller gave: `why`, if it is that one, and nothing in it, which cannot be written as JSON.
@@ -311,7 +384,7 @@ pub(super) fn refused(value: &Bound<'_, PyAny>, error: PyErr, why: impl FnOnce()
 }
 
 /// Python's own values that JSON has no form for.
-fn of_no_json<J: Json>(value: &Bound<'_, PyAny>, place: Place) -> PyResult<J> {
+fn of_no_json<J: Json>(value: &Bound<'_, PyAny>, place: Place<'_>) -> PyResult<J> {
     let py = value.py();
     if value.is_instance(&py.import("collections.abc")?.getattr("Set")?)? {
         // In order, where there is one: sets of text have another in every process.
@@ -344,6 +417,22 @@ pub(super) fn is_its_own(error: &PyErr, py: Python<'_>) -> bool {
 /// The name of a value's type, for messages.
 pub(super) fn type_name(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string())
+}
+
+/// The same with its article.
+pub(super) fn a_type(value: &Bound<'_, PyAny>) -> String {
+    let name = type_name(value);
+    let vowel = name.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']);
+    format!("{} {name}", if vowel { "an" } else { "a" })
+}
+
+/// The value given for the option `name`, which is `wanted`.
+pub(super) fn option<'py, T: FromPyObjectOwned<'py>>(
+    value: &Bound<'py, PyAny>,
+    name: &str,
+    wanted: &str,
+) -> PyResult<T> {
+    value.extract().map_err(|_| PyTypeError::new_err(format!("{name} is {wanted}, not {}", a_type(value))))
 }
 
 /// Python objects from a value.

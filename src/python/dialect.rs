@@ -1,5 +1,5 @@
 //! `toolglot.Dialect` and the catalogue.
-use super::convert::{from_py, refused, to_py, type_name};
+use super::convert::{a_type, from_py, refused, to_py};
 use super::guard::guard;
 use super::report::{hash, repr_of};
 use super::text::utf8;
@@ -9,6 +9,8 @@ use crate::{Error, ErrorCode};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
 #[doc = stub!("Dialect")]
@@ -24,8 +26,7 @@ impl Dialect {
     #[pyo3(signature = (**fields))]
     fn new(py: Python<'_>, fields: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let fields = from_py(fields.unwrap_or(&PyDict::new(py)))?;
-        let bad = |e: serde_json::Error| Error::new(ErrorCode::BadDialect, e.to_string());
-        let row: dialect::Dialect = serde_json::from_value(fields).map_err(bad)?;
+        let row = dialect::Dialect::deserialize(&fields).map_err(|error| misfit(&fields, &error))?;
         if row.calls.is_empty() && row.bare.is_empty() && row.channels.is_none() {
             let message = "a dialect needs `calls`, a list of templates such as \"<call> {json} </call>\"";
             return Err(Error::at(ErrorCode::BadDialect, "calls", message).into());
@@ -59,8 +60,7 @@ impl Dialect {
             Ok(text) => serde_json::from_str(&utf8(text)?.0)
                 .map_err(|e| Error::new(ErrorCode::BadDialect, format!("the response template is no JSON: {e}")))?,
             Err(_) => from_py(template).map_err(|error| {
-                let why =
-                    || format!("a response template is a dict or its JSON as a str, not a {}", type_name(template));
+                let why = || format!("a response template is a dict or its JSON as a str, not {}", a_type(template));
                 refused(template, error, why)
             })?,
         };
@@ -123,6 +123,21 @@ impl Dialect {
         fields.set_item("about", &self.row.about)?;
         repr_of("Dialect", &fields)
     }
+}
+
+/// The error of the first of `fields` that is none which a dialect has, or is not what it has there. Their types are called as
+/// in Python.
+fn misfit(fields: &Value, whole: &serde_json::Error) -> Error {
+    let words = |error: &serde_json::Error| {
+        let said = error.to_string().replace("a sequence", "a list").replace("a map", "a dict");
+        said.replace("a tuple of size 2", "a pair, as in [[opening, closing]]")
+    };
+    let alone = |(key, value): (&String, &Value)| {
+        let error = dialect::Dialect::deserialize(json!({ key: value })).err()?;
+        Some(Error::at(ErrorCode::BadDialect, key, words(&error)))
+    };
+    let misfit = fields.as_object().into_iter().flatten().find_map(alone);
+    misfit.unwrap_or_else(|| Error::new(ErrorCode::BadDialect, words(whole)))
 }
 
 #[doc = stub!("dialects")]
@@ -210,7 +225,7 @@ pub(super) fn dialect_argument(dialect: Option<&Bound<'_, PyAny>>) -> PyResult<A
     match dialect.cast::<Dialect>() {
         Ok(dialect) => Ok(Arc::clone(&dialect.get().ready)),
         Err(_) => {
-            let message = format!("dialect is a name or a toolglot.Dialect, not a {}", type_name(dialect));
+            let message = format!("dialect is a name or a toolglot.Dialect, not {}", a_type(dialect));
             Err(PyTypeError::new_err(message))
         }
     }

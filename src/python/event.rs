@@ -2,7 +2,8 @@
 use super::argument::Count;
 use super::call::ToolCall;
 use super::report::{Issue, hash, repr_of};
-use crate::engine::{Fresh, Whole};
+use super::text::Whole;
+use crate::engine::{self, Fresh};
 use crate::schema;
 use crate::{Error, ErrorCode, turn};
 use pyo3::intern;
@@ -30,12 +31,12 @@ enum Step {
 
 impl Event {
     /// The event of a chunk that is all of it.
-    pub(super) fn of_chunk(whole: Whole, chunk: &Bound<'_, PyString>) -> Self {
+    pub(super) fn of_chunk(whole: engine::Whole, chunk: &Bound<'_, PyString>) -> Self {
         let text = chunk.clone().unbind();
         Self(match whole {
-            Whole::Text => Step::Text(text),
-            Whole::Reasoning => Step::Reasoning(text),
-            Whole::Arguments(index) => Step::Arguments { index, text },
+            engine::Whole::Text => Step::Text(text),
+            engine::Whole::Reasoning => Step::Reasoning(text),
+            engine::Whole::Arguments(index) => Step::Arguments { index, text },
         })
     }
 
@@ -83,9 +84,11 @@ impl Event {
 
     #[new]
     #[pyo3(signature = (kind, *, text=None, index=None, id=None, name=None, call=None, issue=None))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
+        py: Python<'_>,
         kind: &str,
-        text: Option<Py<PyString>>,
+        text: Option<Whole>,
         index: Option<Count>,
         id: Option<Py<PyString>>,
         name: Option<Py<PyString>>,
@@ -93,6 +96,7 @@ impl Event {
         issue: Option<&Bound<'_, Issue>>,
     ) -> PyResult<Self> {
         let index = Count::given(index, "index")?;
+        let text = text.map(|text| PyString::new(py, &text.0).unbind());
         let step = match (kind, text, index, id, name, call, issue) {
             ("text", Some(text), None, None, None, None, None) => Step::Text(text),
             ("reasoning", Some(text), None, None, None, None, None) => Step::Reasoning(text),

@@ -2,7 +2,7 @@
 use super::argument::Count;
 use super::blobs::{message_to_py, messages_to_py, system_to_py};
 use super::call::ToolCall;
-use super::convert::{from_payload, from_result, is_its_own, to_py, type_name};
+use super::convert::{a_type, from_payload, from_result, is_described, is_its_own, to_py, type_name};
 use super::dialect::Spoken;
 use super::guard::{guard, guard_detached};
 use super::provider::provider_argument;
@@ -17,7 +17,7 @@ use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyBaseException, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyIterator, PyList, PyString};
+use pyo3::types::{PyDict, PyIterator, PyList, PyString};
 use serde_json::{Map, Value};
 
 /// A call's id and name, from a ToolCall, any provider's dict or object, or the id alone. The name is spelt as it was
@@ -49,7 +49,7 @@ fn is_pending(result: &Bound<'_, PyAny>) -> PyResult<bool> {
 fn result_argument(call: (String, String), result: &Bound<'_, PyAny>, is_error: bool) -> PyResult<ToolResult> {
     let (id, name) = call;
     if is_pending(result)? {
-        let message = format!("a {} is no result yet: await it, or make a list of it", type_name(result));
+        let message = format!("{} is no result yet: await it, or make a list of it", a_type(result));
         return Err(PyTypeError::new_err(message));
     }
     if let Ok(error) = result.cast::<PyBaseException>() {
@@ -149,7 +149,8 @@ pub(super) fn format_tool_results<'py>(
     let options = result_options(&to, max_chars, harden)?;
     let tools = tools_argument(tools)?;
     let mut read = Vec::new();
-    for (index, entry) in results.try_iter()?.enumerate() {
+    let wrong = |_| PyTypeError::new_err(format!("results is a list of results, not {}", a_type(results)));
+    for (index, entry) in results.try_iter().map_err(wrong)?.enumerate() {
         let entry = entry?;
         let wrong = || {
             let message = "a result is (call, result), (call, result, is_error) or a dict of these";
@@ -198,15 +199,32 @@ pub(super) fn assistant_message<'py>(
 }
 
 fn each_message<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
+    let wrong = || PyTypeError::new_err(format!("messages is a list of messages, not {}", a_type(messages)));
     if messages.is_instance_of::<PyString>() || messages.is_instance_of::<PyDict>() {
-        let message = format!("messages is a list of messages, not a {}", type_name(messages));
-        return Err(PyTypeError::new_err(message));
+        return Err(wrong());
     }
-    messages.try_iter()
+    messages.try_iter().map_err(|_| wrong())
 }
 
 fn messages_argument(messages: &Bound<'_, PyAny>) -> PyResult<Vec<Value>> {
-    each_message(messages)?.map(|message| from_payload(&message?)).collect()
+    let messages = each_message(messages)?.enumerate();
+    messages.map(|(index, message)| message.and_then(|message| from_message(&message, index))).collect()
+}
+
+/// A message; its media may be bytes, its texts not: base64 text would be sent for words.
+fn from_message(message: &Bound<'_, PyAny>, index: usize) -> PyResult<Value> {
+    if let Ok(dict) = message.cast::<PyDict>() {
+        for key in ["content", "parts"] {
+            let Some(content) = dict.get_item(key)? else { continue };
+            let parts = content.cast::<PyList>().into_iter().flat_map(|list| list.iter());
+            let texts = parts.filter_map(|part| part.cast::<PyDict>().ok()?.get_item("text").ok().flatten());
+            if let Some(bytes) = std::iter::once(content.clone()).chain(texts).find(|text| bytes_of(text).is_some()) {
+                let what = format!("text is a str, not {}: decode it", a_type(&bytes));
+                return Err(Error::at(ErrorCode::BadMessage, format!("/{index}/{key}"), what).into());
+            }
+        }
+    }
+    from_payload(message)
 }
 
 /// About so many bytes of JSON are in `values`.
@@ -230,14 +248,23 @@ fn side_argument(side: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Map<String,
     match side.map(|side| Ok::<_, PyErr>((from_payload(side)?, side))).transpose()? {
         None | Some((Value::Null, _)) => Ok(None),
         Some((Value::Object(side), _)) => Ok(Some(side)),
-        Some((_, side)) => Err(PyTypeError::new_err(format!("side is a dict, not a {}", type_name(side)))),
+        Some((_, side)) => Err(PyTypeError::new_err(format!("side is a dict, not {}", a_type(side)))),
+    }
+}
+
+/// A text, a block, or a list of these.
+fn is_system(system: &Value) -> bool {
+    match system {
+        Value::Bool(_) | Value::Number(_) => false,
+        Value::Array(items) => items.iter().all(|item| item.is_string() || item.is_object()),
+        Value::Null | Value::String(_) | Value::Object(_) => true,
     }
 }
 
 fn system_argument(system: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Value>> {
     match system.map(|system| Ok::<_, PyErr>((from_payload(system)?, system))).transpose()? {
-        Some((Value::Bool(_) | Value::Number(_), system)) => {
-            let message = format!("system is a text, a block or a list of blocks, not a {}", type_name(system));
+        Some((read, system)) if bytes_of(system).is_some() || !is_system(&read) => {
+            let message = format!("system is a text, a block or a list of blocks, not {}", a_type(system));
             Err(PyTypeError::new_err(message))
         }
         read => Ok(read.map(|(system, _)| system)),
@@ -315,8 +342,8 @@ pub(super) fn inject<'py>(py: Python<'py>, messages: &Bound<'py, PyAny>, prompt:
     let out = PyList::empty(py);
     for (index, message) in each_message(messages)?.enumerate() {
         let message = message?;
-        if message.is_none() || message.is_instance_of::<PyString>() || message.is_instance_of::<PyInt>() {
-            let what = format!("a message is a dict or an SDK's object, not a {}", type_name(&message));
+        if !is_described(&message)? {
+            let what = format!("a message is a dict or an SDK's object, not {}", a_type(&message));
             return Err(Error::at(ErrorCode::BadMessage, format!("/{index}"), what).into());
         }
         out.append(message)?;
@@ -369,9 +396,9 @@ pub(super) fn inject<'py>(py: Python<'py>, messages: &Bound<'py, PyAny>, prompt:
 #[doc = stub!("provider_id")]
 #[pyfunction]
 #[pyo3(signature = (id, provider))]
-pub(super) fn provider_id(id: &str, provider: &str) -> PyResult<String> {
+pub(super) fn provider_id(id: Whole, provider: &str) -> PyResult<String> {
     let provider = Provider::from_name(provider)?;
-    guard(|| provider::provider_id(id, provider))
+    guard(|| provider::provider_id(&id.0, provider))
 }
 
 #[doc = stub!("harden")]

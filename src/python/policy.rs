@@ -1,6 +1,6 @@
 //! `toolglot.Policy`: the caller's choices.
 use super::argument::{Count, word};
-use super::convert::type_name;
+use super::convert::a_type;
 use crate::engine::{self, Fences, ReasoningCalls, UnknownTools};
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::PyTypeError;
@@ -145,7 +145,7 @@ pub(super) fn policy_argument(value: Option<&Bound<'_, PyAny>>) -> PyResult<engi
         return Ok(policy.get().0.clone());
     }
     let Ok(dict) = value.cast::<PyDict>() else {
-        let message = format!("policy takes a Policy or a dict of its options, not a {}", type_name(value));
+        let message = format!("policy takes a Policy or a dict of its options, not {}", a_type(value));
         return Err(PyTypeError::new_err(message));
     };
     let class = value.py().get_type::<Policy>();

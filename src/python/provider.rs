@@ -59,13 +59,16 @@ fn payload<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Payload<'a>> {
        text_signature = "(response, *, tools=None, provider='auto', dialect='auto', starts_in='content', policy=None)")]
 pub(super) fn normalize<'py>(
     py: Python<'py>,
-    response: &Bound<'_, PyAny>,
+    response: &Bound<'py, PyAny>,
     tools: Option<&Bound<'_, PyAny>>,
     provider: &str,
     dialect: Option<&Bound<'_, PyAny>>,
     starts_in: Option<&str>,
     policy: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Bound<'py, Turn>> {
+    if let Ok(turn) = response.cast::<Turn>() {
+        return Ok(turn.clone());
+    }
     let given = Given { tools, dialect, starts_in, policy };
     let (turn, tools) = read(py, response, provider, given, provider::normalize, provider::normalize_node)?;
     Turn::from_core(py, turn, &Input::None, tools.as_ref())
@@ -103,13 +106,16 @@ fn read<T: Send>(
        text_signature = "(response, *, tools=None, provider='auto', dialect='auto', starts_in='content', policy=None)")]
 pub(super) fn normalize_choices<'py>(
     py: Python<'py>,
-    response: &Bound<'_, PyAny>,
+    response: &Bound<'py, PyAny>,
     tools: Option<&Bound<'_, PyAny>>,
     provider: &str,
     dialect: Option<&Bound<'_, PyAny>>,
     starts_in: Option<&str>,
     policy: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<Bound<'py, Turn>>> {
+    if let Ok(turn) = response.cast::<Turn>() {
+        return Ok(vec![turn.clone()]);
+    }
     let given = Given { tools, dialect, starts_in, policy };
     let (turns, tools) =
         read(py, response, provider, given, provider::normalize_choices, provider::normalize_choices_node)?;

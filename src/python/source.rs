@@ -1,6 +1,6 @@
 //! Where the tools of a `toolglot.ToolSet` come from. What is plain is kept as it came, and read into the core's
 //! [`schema::ToolSet`] only once something is asked that needs it.
-use super::convert::{from_py, refused, type_name};
+use super::convert::{a_type, from_py, refused};
 use super::guard::guard;
 use super::plain::PlainDicts;
 use super::tools::{Tool, ToolSet};
@@ -113,7 +113,7 @@ pub(super) fn read(tools: &Bound<'_, PyAny>) -> PyResult<Arc<schema::ToolSet>> {
         return Ok(Arc::clone(set.get().core(tools.py())?));
     }
     if tools.is_instance_of::<PyString>() || tools.is_instance_of::<PyBytes>() {
-        return Err(PyTypeError::new_err(format!("tools is a list of tools, not a {}", type_name(tools))));
+        return Err(PyTypeError::new_err(format!("tools is a list of tools, not {}", a_type(tools))));
     }
     let mut builder = Builder::default();
     match tools.cast::<PyDict>() {
@@ -152,11 +152,11 @@ fn listed<'py>(dict: &Bound<'py, PyDict>) -> Option<Bound<'py, PyAny>> {
 
 fn read_items(items: &Bound<'_, PyAny>, server: Option<&str>, builder: &mut Builder) -> PyResult<()> {
     if items.is_instance_of::<PyDict>() || items.is_instance_of::<PyString>() {
-        return Err(PyTypeError::new_err(format!("tools is a list of tools, not a {}", type_name(items))));
+        return Err(PyTypeError::new_err(format!("tools is a list of tools, not {}", a_type(items))));
     }
     let iterator = items.try_iter().map_err(|_| {
         let what = server.map_or_else(|| "tools".to_owned(), |server| format!("tools[{server:?}]"));
-        PyTypeError::new_err(format!("{what} is a list of tools, not a {}", type_name(items)))
+        PyTypeError::new_err(format!("{what} is a list of tools, not {}", a_type(items)))
     })?;
     for item in iterator {
         read_item(&item?, server, builder)?;
@@ -194,7 +194,7 @@ pub(super) fn value_of(item: &Bound<'_, PyAny>) -> PyResult<Value> {
         refused(item, error, || {
             let is_class = item.is_instance_of::<PyType>();
             let name = if is_class { item.getattr("__name__").map(|name| name.to_string()).ok() } else { None };
-            let what = name.map_or_else(|| format!("a {}", type_name(item)), |name| format!("the class {name}"));
+            let what = name.map_or_else(|| a_type(item), |name| format!("the class {name}"));
             format!("{what} is no tool: a tool is a declaration (a dict or an SDK's object), a typed function or a pydantic model")
         })
     })

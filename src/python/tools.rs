@@ -1,7 +1,7 @@
 //! `toolglot.ToolSet` and `toolglot.Tool`: the tools offered in one turn.
 use super::argument::Count;
 use super::call::ToolCall;
-use super::convert::{from_py, json_to_py, to_py};
+use super::convert::{arguments_of, json_to_py, option, to_py};
 use super::dialect::Spoken;
 use super::guard::guard;
 use super::messages::inject;
@@ -32,16 +32,24 @@ fn target(provider: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Targe
     let mut target = Target::named(provider)?;
     for (key, value) in options.into_iter().flatten() {
         match key.extract::<String>()?.as_str() {
-            "strict" => target.strict = value.extract()?,
-            "describe" => target.describe = value.extract()?,
-            "model" => target.model = value.extract()?,
-            "budget" => target.budget = Count::given(value.extract()?, "budget")?,
-            "schema" => target.gemini_schema = gemini_schema(&value.extract::<String>()?)?,
+            "strict" => target.strict = option(&value, "strict", "a bool")?,
+            "describe" => target.describe = option(&value, "describe", "a bool")?,
+            "model" => target.model = option(&value, "model", "a str or None")?,
+            "budget" => target.budget = Count::given(option(&value, "budget", "a whole number or None")?, "budget")?,
+            "schema" => target.gemini_schema = gemini_schema(&option::<String>(&value, "schema", "a str")?)?,
             other => {
                 let message =
                     format!("no option is called {other:?}; there are strict, describe, model, budget, schema");
                 return Err(PyTypeError::new_err(message));
             }
+        }
+    }
+    let given = |name: &str| options.is_some_and(|options| options.get_item(name).is_ok_and(|value| value.is_some()));
+    let told = [("schema", given("schema"), Format::Gemini), ("model", target.model.is_some(), Format::OpenRouter)];
+    for (name, given, whose) in told {
+        if given && target.format != whose {
+            let message = format!("{name}= is for {}: for {provider:?} it says nothing", whose.name());
+            return Err(Error::at(ErrorCode::BadOption, name, message).into());
         }
     }
     Ok(target)
@@ -250,16 +258,16 @@ impl ToolSet {
     }
 
     #[doc = stub!("ToolSet.resolve")]
-    fn resolve<'s>(&'s self, py: Python<'_>, name: &str) -> PyResult<Option<&'s str>> {
-        Ok(match self.core(py)?.resolve(name) {
+    fn resolve<'s>(&'s self, py: Python<'_>, name: Whole) -> PyResult<Option<&'s str>> {
+        Ok(match self.core(py)?.resolve(&name.0) {
             Resolution::Exact(tool) | Resolution::Resolved(tool) => Some(&tool.name),
             Resolution::Unknown => None,
         })
     }
 
     #[doc = stub!("ToolSet.nearest")]
-    fn nearest<'s>(&'s self, py: Python<'_>, name: &str) -> PyResult<Vec<&'s str>> {
-        Ok(self.core(py)?.nearest(name))
+    fn nearest<'s>(&'s self, py: Python<'_>, name: Whole) -> PyResult<Vec<&'s str>> {
+        Ok(self.core(py)?.nearest(&name.0))
     }
 
     #[doc = stub!("ToolSet.check")]
@@ -269,22 +277,29 @@ impl ToolSet {
         py: Python<'_>,
         name: Whole,
         arguments: &Bound<'_, PyAny>,
-        id: Option<String>,
+        id: Option<Whole>,
     ) -> PyResult<ToolCall> {
         let json = match arguments.cast::<PyString>() {
             Ok(json) => whole(json)?.into_owned(),
-            Err(_) => from_py(arguments)?.to_string(),
+            Err(_) => arguments_of(arguments)?,
         };
         let set = self.core(py)?;
-        let call = guard(|| set.check(&name.0, &json, id))?;
+        let call = guard(|| set.check(&name.0, &json, id.map(|id| id.0)))?;
         Ok(ToolCall::from_core(py, call, Some(set)))
     }
 
     #[doc = stub!("ToolSet.error_message")]
-    fn error_message(&self, py: Python<'_>, call: &Bound<'_, ToolCall>) -> PyResult<Option<String>> {
+    #[pyo3(signature = (call, *, provider=None))]
+    fn error_message(
+        &self,
+        py: Python<'_>,
+        call: &Bound<'_, ToolCall>,
+        provider: Option<&str>,
+    ) -> PyResult<Option<String>> {
+        let target = provider.map(Target::named).transpose()?;
         let call = call.get().to_core(py)?;
         let set = self.core(py)?;
-        guard(|| set.error_message(&call))
+        guard(|| set.error_message(&call, target.as_ref()))
     }
 
     #[doc = stub!("ToolSet.to_prompt")]
@@ -319,16 +334,18 @@ impl ToolSet {
     }
 
     fn __contains__(&self, name: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let set = self.core(name.py())?;
         Ok(match name.cast::<PyString>() {
-            Ok(name) => self.core(name.py())?.get(name.to_str()?).is_some(),
+            // Half a character is in no name.
+            Ok(name) => name.to_str().is_ok_and(|name| set.get(name).is_some()),
             Err(_) => false,
         })
     }
 
-    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Tool> {
+    fn __getitem__(&self, py: Python<'_>, name: Bound<'_, PyString>) -> PyResult<Tool> {
         let set = self.core(py)?;
-        let position = set.tools().iter().position(|tool| tool.name == name);
-        position.and_then(|i| Self::tool(set, i)).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+        let position = name.to_str().ok().and_then(|name| set.tools().iter().position(|tool| tool.name == name));
+        position.and_then(|i| Self::tool(set, i)).ok_or_else(|| PyKeyError::new_err(name.unbind()))
     }
 
     fn __eq__(&self, other: &Bound<'_, Self>) -> PyResult<bool> {

@@ -2,7 +2,7 @@
 use super::argument::word;
 use super::blobs::message_to_py;
 use super::call::ToolCall;
-use super::convert::{from_py, to_py, type_name};
+use super::convert::{a_type, from_py, to_py, type_name};
 use super::guard::guard;
 use super::keys::Keys;
 use super::made::Made;
@@ -184,7 +184,7 @@ impl<'py> FromPyObject<'_, 'py> for Calls<'py> {
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let expected = |found: &Bound<'_, PyAny>| {
-            PyTypeError::new_err(format!("a list of ToolCall is needed, not a {}", type_name(found)))
+            PyTypeError::new_err(format!("a list of ToolCall is needed, not {}", a_type(found)))
         };
         if value.is_instance_of::<PyString>() {
             return Err(expected(&value));

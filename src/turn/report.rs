@@ -110,6 +110,8 @@ codes! {
         BadName => "bad_name",
         /// Messages stand in an order that the provider refuses.
         BadOrder => "bad_order",
+        /// A message's role is none that the provider has.
+        BadRole => "bad_role",
         /// A message or a part of it is empty where the provider refuses that.
         EmptyContent => "empty_content",
         /// A call's arguments or a result's content in a history are text where an object belongs, an object where text belongs, or

@@ -1,7 +1,7 @@
 //! What a provider would refuse in a history, before it is sent.
 use super::model::{Message, Part, Role};
 use super::pairs::pairs;
-use super::{detect_history, ids, read_history};
+use super::{detect_history, ids, read_history, roles};
 use crate::error::Error;
 use crate::provider::Provider;
 use crate::turn::{Issue, IssueCode};
@@ -18,6 +18,7 @@ pub fn check_history(messages: &[Value], provider: Option<Provider>) -> Result<V
     let read = read_history(messages, None, provider, None)?;
     let mut found = check(&read, provider);
     raw_checks(messages, provider, &mut found);
+    odd_parts(messages, &mut found);
     found.sort_by_key(|issue| index_of(&issue.place));
     Ok(found)
 }
@@ -168,6 +169,9 @@ fn order(messages: &[Message], provider: Provider, found: &mut Vec<Issue>) {
 pub(super) fn raw_checks(messages: &[Value], provider: Provider, found: &mut Vec<Issue>) {
     for (index, message) in messages.iter().enumerate() {
         let mut note = |code, text: &str| push(found, code, index, text.to_owned());
+        if let Some(text) = roles::refused(message, provider) {
+            note(IssueCode::BadRole, &text);
+        }
         chat_calls(message, provider, &mut note);
         chat_result(message, provider, &mut note);
         if matches!(provider, Provider::Anthropic | Provider::Bedrock) {
@@ -178,6 +182,21 @@ pub(super) fn raw_checks(messages: &[Value], provider: Provider, found: &mut Vec
             if response.is_some_and(|response| !response.get("response").is_some_and(Value::is_object)) {
                 note(IssueCode::ArgumentType, "`response` is no object");
             }
+        }
+    }
+}
+
+/// Parts of a message that are none, and stay what they are when it is mended.
+fn odd_parts(messages: &[Value], found: &mut Vec<Issue>) {
+    for (index, message) in messages.iter().enumerate() {
+        let lists = ["content", "parts"].iter().filter_map(|key| message.get(*key)?.as_array());
+        if lists.flatten().any(|part| !part.is_object() && !part.is_string()) {
+            push(
+                found,
+                IssueCode::EmptyContent,
+                index,
+                "a part of the message is neither an object nor text".to_owned(),
+            );
         }
     }
 }

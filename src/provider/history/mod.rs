@@ -17,6 +17,7 @@ mod patch;
 mod repair;
 mod responses;
 mod rest;
+mod roles;
 mod side;
 mod words;
 
@@ -396,6 +397,12 @@ pub fn convert_messages(
     let (read, places) = read_with_places(messages, system, from, side)?;
     if from != to {
         note_unread(messages, from, &mut issues);
+        for (index, message) in messages.iter().enumerate() {
+            if let Some(text) = roles::not_understood(message, from) {
+                let text = format!("{text}; it is taken for the user's");
+                issues.push(Issue::of(IssueCode::Converted, format!("/{index}"), text));
+            }
+        }
     }
     let mut written = write_history(&read, to);
     let noted = written.issues.len();

@@ -160,6 +160,12 @@ fn write(schema: &Value, profile: &Profile, describe: bool) -> Written {
     Written { schema, changes, not_strict: walk.not_strict }
 }
 
+/// The schema under the names that a target is told of properties which takes such `names`; nothing else in it is another.
+fn respelt(schema: &Value, names: PropertyNames) -> Value {
+    let profile = Profile { root_unions: true, items: false, properties: names, ..Profile::OPEN };
+    write(schema, &profile, false).schema
+}
+
 fn takes_nothing(schema: &Value) -> bool {
     schema.get("properties").and_then(Value::as_object).is_none_or(serde_json::Map::is_empty)
         && !schema.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false))

@@ -3,11 +3,12 @@ use super::budget::StrictLimits;
 use super::profile::{Profile, PropertyNames};
 use super::{anthropic, bedrock, cohere, gemini, llama_cpp, mistral, ollama, openai, openrouter};
 use crate::error::{Error, ErrorCode};
-use crate::schema::ToolSet;
 use crate::schema::names;
 use crate::schema::plain::Facts;
 use crate::schema::told::told_names;
+use crate::schema::{Tool, ToolSet};
 use crate::turn::Arguments;
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// A shape that tools are declared in.
@@ -105,6 +106,12 @@ impl Format {
         let known: Vec<&str> = NAMES.iter().filter(|(_, format)| taken(*format)).map(|(name, _)| *name).collect();
         let message = format!("no provider is called {name:?}; there are {}", known.join(", "));
         Error::at(ErrorCode::UnknownProvider, name, message)
+    }
+
+    /// Its own name.
+    #[cfg(feature = "python")]
+    pub(crate) fn name(self) -> &'static str {
+        NAMES.iter().find(|(_, format)| *format == self).map_or("", |(name, _)| name)
     }
 
     /// Every name there is.
@@ -227,6 +234,13 @@ impl Target {
         }
         let mut value = serde_json::from_str(&arguments.to_json()).ok()?;
         told_names(tool.judge.schema(&tool.schema), &mut value, names).then(|| value.to_string())
+    }
+
+    /// The schema of `tool` under the names that this target was told of its members; `None` where they are those that they have.
+    pub(in crate::schema) fn told_schema(&self, tool: &Tool) -> Option<Value> {
+        let names = self.profile().properties;
+        let other = names != PropertyNames::Any && tool.judge.respelt(&tool.schema);
+        other.then(|| super::respelt(&tool.schema, names))
     }
 
     fn takes_name(&self, name: &str) -> bool {
