@@ -110,16 +110,16 @@ pub(in crate::engine) fn is_titled_example(text: &str, last: Option<usize>) -> b
     if title.len() > LONGEST_LABEL || !title.starts_with(|c: char| c.is_uppercase()) {
         return false;
     }
-    let heads = |line: &str| level(line).is_some() && announces_example(line) && !is_numbered(line);
+    let examples = |line: &str| level(line).is_some() && announces_example(line) && !is_numbered(line);
     let above = above.trim_ascii_end();
     let line = above.rsplit('\n').next().unwrap_or_default();
     let headed = || {
         last.is_some() && line.ends_with(['}', ']', ')', '>', '`']) && {
             let heading = above.rsplit('\n').find(|line| level(line).is_some());
-            heading.is_some_and(|line| heads(line) && in_small_letters(line).contains("examples"))
+            heading.is_some_and(|line| examples(line) && in_small_letters(line).contains("examples"))
         }
     };
-    (heads(line) || headed()) && !words(&in_small_letters(title)).iter().any(|word| OWN_CALL.contains(word))
+    (examples(line) || headed()) && !words(&in_small_letters(title)).iter().any(|word| OWN_CALL.contains(word))
 }
 
 /// The heading `line` has a number before its words: it is one of a plan.
@@ -144,6 +144,11 @@ pub(in crate::engine) fn is_item_sign(line: &str) -> bool {
     !sign.contains(' ') && item(sign).is_some()
 }
 
+/// The `line` is an item of a list, and says nothing that whoever writes does.
+pub(in crate::engine) fn is_plain_item(line: &str) -> bool {
+    item(line).is_some() && !in_first_person(line)
+}
+
 /// The number of the item that the `line` is in a list, and 0 if that has none.
 fn item(line: &str) -> Option<usize> {
     let line = line.trim_matches(blank);
@@ -155,6 +160,36 @@ fn item(line: &str) -> Option<usize> {
     let digits = line.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'+').count();
     let (number, rest) = line.split_at_checked(digits)?;
     if apart(rest.strip_prefix(['.', ')'])?) { number.parse::<u16>().ok().map(usize::from) } else { None }
+}
+
+/// What introduces the list in which the line is an item that begins at `start` and ends the `text`: above it stand the items before
+/// it, by their numbers, or lines that are nothing else. One in the first person is a step.
+pub(in crate::engine) fn head_of_list(text: &str, start: usize) -> Option<&str> {
+    let (above, line) = text.split_at_checked(start)?;
+    let mut number = item(line).filter(|_| !in_first_person(line))?;
+    for line in above.rsplit('\n') {
+        let Some(first) = line.bytes().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r')) else { continue };
+        let margin = line.starts_with([' ', '\t']);
+        let known = if first.is_ascii_digit() || number == 0 { item(line) } else { None };
+        match (number, known) {
+            (0, known) if margin || known == Some(0) => {}
+            (0 | 1, _) => return Some(line),
+            (_, Some(above)) if above + 1 == number => number = above,
+            // Another list goes on there.
+            (_, Some(above)) if above >= number && !margin => return None,
+            _ if known.is_none() && heads(line) => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The `line` introduces something else than an item of the list that goes on below it.
+fn heads(line: &str) -> bool {
+    // Mostly it is a line of a call.
+    !line.starts_with([' ', '\t', '{', '}'])
+        && line.trim_end_matches(['*', '_', ' ']).ends_with([':', '：'])
+        && item(line).is_none()
 }
 
 /// The line that begins at `start` and ends the `text` is an item of a list of examples: the first one below what announces them, or the
@@ -172,6 +207,9 @@ pub(in crate::engine) fn is_item_of_examples(text: &str, start: usize, last: Opt
     while let Some((above, line)) = rest.rsplit_once('\n') {
         if item(line).is_some_and(|before| number == 0 && before == 0 || before + 1 == number) {
             return last > above.len();
+        }
+        if heads(line) {
+            return false;
         }
         rest = above;
     }
