@@ -87,8 +87,34 @@ pub(super) const HEADINGS: Words = &[
 
 /// What else stands in a heading that announces an example.
 pub(super) const OF_EXAMPLES: Words = &[
-    "request", "response", "call", "calls", "output", "tool", "of", "for", "a", "an", "the", "use", "more", "some",
-    "another", "simple", "basic", "full", "complete", "usage",
+    "request",
+    "response",
+    "call",
+    "calls",
+    "output",
+    "tool",
+    "of",
+    "for",
+    "a",
+    "an",
+    "the",
+    "use",
+    "more",
+    "some",
+    "another",
+    "simple",
+    "basic",
+    "full",
+    "complete",
+    "usage",
+    "good",
+    "bad",
+    "correct",
+    "incorrect",
+    "right",
+    "wrong",
+    "valid",
+    "invalid",
 ];
 
 /// What may stand before the label of a list of examples.
@@ -280,9 +306,6 @@ pub(super) const NOT: Words = &["not", "never", "nobody", "cannot", "wrong", "da
 
 /// What says, close to a verb, that it only might be done.
 pub(super) const MIGHT: Words = &["would", "could", "might"];
-
-/// What says with a negation that a call is not to be made.
-pub(super) const MUST_NOT: Words = &["must", "should", "may"];
 
 /// Negations that may stand at the end of a line, before what they are of.
 pub(super) const LAST_NOT: Words = &["not", "never", "nicht", "nie", "niemals", "jamais", "nunca"];
