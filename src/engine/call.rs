@@ -9,7 +9,7 @@ use super::prose::words::{described, sentence};
 use super::reader::floor;
 use super::tail::{Tail, string_goes_on};
 use super::trace::Reason;
-use super::writer::{Evidence, Writer};
+use super::writer::{Evidence, Pending, Writer};
 use super::{Doubt, Engine, Given, Look, Memo, Reader, State, Step};
 use crate::dialect::{Body, Key, SectionId};
 use crate::engine::look::seen;
@@ -377,8 +377,11 @@ impl Engine {
             }
             Doubt::Sentence if self.is_description(cx, call) => Look::Is(()),
             Doubt::Sentence => sentence::goes_on(cx, at, at + cx.policy.max_markup_bytes),
-            // All of them describe their tools so far.
-            Doubt::Bare if call.writer.begun > 1 => Look::when(self.is_description(cx, call)),
+            // All but the last one describe their tools, and that may be cut off.
+            Doubt::Bare if call.writer.begun > 1 => {
+                let cut = |pending: &Pending| pending.status == CallStatus::Incomplete;
+                Look::when(call.writer.pending.as_ref().is_some_and(cut) || self.is_description(cx, call))
+            }
             Doubt::Bare => {
                 let (place, pending) = (call.start..at, call.writer.pending.as_ref());
                 let tool = pending.and_then(|pending| cx.called(&self.out, pending.index));
