@@ -1,7 +1,7 @@
 //! Headings, and items of lists, that announce examples: by themselves, or by what they stand under.
 use super::announced::{heads_wrong, in_small_letters, words};
 use super::example::{COMMENTS, says_example};
-use super::lexicon::{HEADINGS, HERE_ARE, OF_EXAMPLES, OWN_CALL, REPORTS};
+use super::lexicon::{HEADINGS, HERE_ARE, JUDGES, OF_EXAMPLES, OWN_CALL, REPORTS};
 use super::mentioned::in_first_person;
 use crate::engine::prose::runaway::{answers, asks_as_user, is_one_of};
 use crate::engine::reader::{blank, floor};
@@ -48,8 +48,8 @@ pub(in crate::engine) fn announces_example(line: &str) -> bool {
     let words = || label.split([' ', '*']).filter(|word| !word.is_empty());
     let heads = |word: &str| marked.is_some() && titled.is_none() && is_one_of(word, HEADINGS);
     let says = |word: &str| heads(word) || says_example(word, false);
-    let announced =
-        words().all(|word| is_number(word) || is_one_of(word, OF_EXAMPLES) || says(word)) && words().any(says);
+    let of_it = |word: &str| is_number(word) || is_one_of(word, OF_EXAMPLES) || is_one_of(word, JUDGES);
+    let announced = words().all(|word| of_it(word) || says(word)) && words().any(says);
     // Of one without signs the title is no paragraph.
     let is_title = || !SENTENCES.iter().any(|end| text.get(label.len()..).is_some_and(|title| title.contains(end)));
     announced && (marked.is_some() || is_title()) || marked.is_some() && is_of_report(text)

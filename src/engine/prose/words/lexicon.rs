@@ -87,35 +87,12 @@ pub(super) const HEADINGS: Words = &[
 
 /// What else stands in a heading that announces an example.
 pub(super) const OF_EXAMPLES: Words = &[
-    "request",
-    "response",
-    "call",
-    "calls",
-    "output",
-    "tool",
-    "of",
-    "for",
-    "a",
-    "an",
-    "the",
-    "use",
-    "more",
-    "some",
-    "another",
-    "simple",
-    "basic",
-    "full",
-    "complete",
-    "usage",
-    "good",
-    "bad",
-    "correct",
-    "incorrect",
-    "right",
-    "wrong",
-    "valid",
-    "invalid",
+    "request", "response", "call", "calls", "output", "tool", "of", "for", "a", "an", "the", "use", "more", "some",
+    "another", "simple", "basic", "full", "complete", "usage",
 ];
+
+/// And what it says of the call.
+pub(super) const JUDGES: Words = &["good", "bad", "correct", "incorrect", "right", "wrong", "valid", "invalid"];
 
 /// What may stand before the label of a list of examples.
 pub(super) const HERE_ARE: Words = &["Here are ", "here are ", "Here is ", "Below are "];
