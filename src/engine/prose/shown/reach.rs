@@ -3,7 +3,7 @@ use crate::char_class;
 use crate::engine::body::BodyState;
 use crate::engine::prose::runaway::is_one_of;
 use crate::engine::prose::words::example::has_blank_line;
-use crate::engine::prose::words::heading::{is_item_sign, is_plain_item};
+use crate::engine::prose::words::heading::{is_item_sign, is_next_item};
 use crate::engine::prose::words::mentioned::in_first_person;
 use crate::engine::reader::blank;
 use crate::engine::{Look, Memo, Reader};
@@ -155,9 +155,8 @@ impl Reach {
         let gap = cx.slice(end, at);
         let apart = shown.told && has_blank_line(gap);
         let item = || is_item_sign(cx.line_before(shown.start, GAP));
-        !apart
-            && (gap.len() <= GAP && joins(gap, item())
-                || shown.listed && gap.len() <= LONGEST_ITEM && is_next_item(gap))
+        let next = || gap.len() <= LONGEST_ITEM && joins_item(cx.before(shown.start, LONGEST_ITEM), gap);
+        !apart && (gap.len() <= GAP && joins(gap, item()) || shown.listed && next())
     }
 }
 
@@ -225,10 +224,13 @@ fn tag_name<'t>(cx: &Reader<'t>, at: usize) -> &'t str {
     cx.slice(at + 1, at + 1 + char_class::ELEMENT.length(near))
 }
 
-/// Nothing but the sign of an item and its title stands in the `gap` between two calls, the second of which is in that item.
-fn is_next_item(gap: &str) -> bool {
+/// Nothing but the sign of an item and its title stands in the `gap` between two calls, and it follows the item in which the text
+/// `before` the first one ends.
+fn joins_item(before: &str, gap: &str) -> bool {
     let mut lines = gap.lines().filter(|line| !line.trim_ascii().is_empty());
-    lines.next().is_some_and(is_plain_item) && lines.next().is_none()
+    let (next, more) = (lines.next(), lines.next());
+    let above = before.trim_ascii_end().rsplit('\n').next().unwrap_or_default();
+    more.is_none() && next.is_some_and(|line| is_next_item(line, above))
 }
 
 /// Nothing stands in the `gap` between two calls, or a comma, or a word that joins them; before an `item` of a list, its sign.

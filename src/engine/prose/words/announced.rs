@@ -167,7 +167,9 @@ fn is_not_done(words: &[&str]) -> bool {
     let none = what.strip_prefix(&["none", "of"]);
     let not = none.is_some() || how.iter().any(|word| negates(word));
     let passive = how.iter().any(|word| BEFORE_PASSIVE.contains(word)) || how.last().is_some_and(|last| negates(last));
-    not && passive && *done != "ran" && names_such(none.unwrap_or(what))
+    // What "is not done" is due.
+    let past = *done != "done" || how.iter().any(|word| matches!(*word, "be" | "was" | "were"));
+    not && passive && past && *done != "ran" && names_such(none.unwrap_or(what))
 }
 
 /// "I have not made this call", "nobody should run this", "this I will not call".

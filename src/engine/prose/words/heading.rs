@@ -144,9 +144,15 @@ pub(in crate::engine) fn is_item_sign(line: &str) -> bool {
     !sign.contains(' ') && item(sign).is_some()
 }
 
-/// The `line` is an item of a list, and says nothing that whoever writes does.
-pub(in crate::engine) fn is_plain_item(line: &str) -> bool {
-    item(line).is_some() && !in_first_person(line)
+/// The `line` is an item of the list in which the one `above` is the one before it, and says nothing that whoever writes does. Some give
+/// all the same number, but a lower one begins another list.
+pub(in crate::engine) fn is_next_item(line: &str, above: &str) -> bool {
+    let follows = match (item(above), item(line)) {
+        (Some(0), number) => number == Some(0),
+        (Some(above), Some(number)) => number == above || number == above + 1,
+        _ => false,
+    };
+    follows && !in_first_person(line)
 }
 
 /// The number of the item that the `line` is in a list, and 0 if that has none.
