@@ -9,7 +9,7 @@ use super::prose::words::{described, sentence};
 use super::reader::floor;
 use super::tail::{Tail, string_goes_on};
 use super::trace::Reason;
-use super::writer::{Evidence, Writer};
+use super::writer::{Evidence, Pending, Writer};
 use super::{Doubt, Engine, Given, Look, Memo, Reader, State, Step};
 use crate::dialect::{Body, Key, SectionId};
 use crate::engine::look::seen;
@@ -40,6 +40,8 @@ pub(super) struct CallState {
     slips: Vec<Repair>,
     /// Attributes of its head that its template does not have.
     stray: Option<Range<usize>>,
+    /// So many of its calls, from the first one on, are known to describe their tools.
+    described: usize,
 }
 
 impl CallState {
@@ -65,6 +67,7 @@ impl CallState {
             before,
             slips: head.slips(start),
             stray: head.stray.clone(),
+            described: 0,
         };
         if body == Body::Python && cx.bytes().get(at) == Some(&b'[') {
             call.writer.in_list();
@@ -83,6 +86,19 @@ impl CallState {
     /// The call stands in a fence that `fence` closes.
     pub(super) fn in_fence(&mut self, fence: Option<&'static str>) {
         self.writer.fence = fence;
+    }
+
+    /// All of its calls but the last one describe their tools.
+    fn describes_tools(&mut self, cx: &Reader<'_>, out: &Output) -> bool {
+        let first = out.calls.len().saturating_sub(self.writer.begun);
+        while self.described + 1 < self.writer.begun {
+            let call = out.calls.get(first + self.described);
+            if !call.is_some_and(|call| described::describes(cx, cx.tool_at(call.tool), &call.arguments)) {
+                return false;
+            }
+            self.described += 1;
+        }
+        true
     }
 
     /// It ends at `at`: what is wrong with its head or its end counts for what was read. `slip`: what is missing there.
@@ -111,14 +127,19 @@ impl Engine {
         if call.tail.is_some() {
             return self.tail(cx, call);
         }
-        let CallState { body, writer, inside, start, .. } = &mut *call;
-        let progress = body.step(cx, &mut self.out, writer);
-        let waits = matches!(progress, Progress::More | Progress::Unclear { .. });
-        // Two calls are no part of a sentence.
-        let long = || writer.begun > 1 || waits && sentence::is_too_long(cx, *start);
-        if writer.vouched() && long() && writer.record.is_none() {
-            self.keep(Doubt::Bare);
+        let progress = call.body.step(cx, &mut self.out, &mut call.writer);
+        if self.holds(Doubt::Bare) && call.writer.vouched() && call.writer.record.is_none() {
+            let waits = matches!(progress, Progress::More | Progress::Unclear { .. });
+            // Two calls are no part of a sentence, but tools are described side by side.
+            let sure = match call.writer.begun {
+                2.. => !call.describes_tools(cx, &self.out),
+                _ => waits && sentence::is_too_long(cx, call.start),
+            };
+            if sure {
+                self.keep(Doubt::Bare);
+            }
         }
+        let CallState { body, writer, inside, .. } = &mut *call;
         match progress {
             Progress::More | Progress::Unclear { .. } if cx.eof => {
                 // A body that asks for more at the end would never be over: it is cut off as it stands.
@@ -252,7 +273,7 @@ impl Engine {
             Look::Is(()) => call.writer.refuse(),
             Look::No => {}
         }
-        if self.describes_tool(cx, &call) {
+        if self.describes_tool(cx, &mut call) {
             // What has begun to leave stays a call, and does not run.
             call.writer.refuse();
             if let Some(fence) = self.fence.filter(|_| self.holds(Doubt::Fence)) {
@@ -354,7 +375,13 @@ impl Engine {
                     closes.map(|()| closed)
                 });
             }
+            Doubt::Sentence if self.is_description(cx, call) => Look::Is(()),
             Doubt::Sentence => sentence::goes_on(cx, at, at + cx.policy.max_markup_bytes),
+            // All but the last one describe their tools, and that may be cut off.
+            Doubt::Bare if call.writer.begun > 1 => {
+                let cut = |pending: &Pending| pending.status == CallStatus::Incomplete;
+                Look::when(call.writer.pending.as_ref().is_some_and(cut) || self.is_description(cx, call))
+            }
             Doubt::Bare => {
                 let (place, pending) = (call.start..at, call.writer.pending.as_ref());
                 let tool = pending.and_then(|pending| cx.called(&self.out, pending.index));
@@ -367,19 +394,27 @@ impl Engine {
     }
 
     /// The call has no marker that vouches for it, and only describes its tool. One that a doubt is about is looked at with what stands
-    /// behind it, and of several in a fence only the first tells what that shows.
-    fn describes_tool(&self, cx: &Reader<'_>, call: &CallState) -> bool {
+    /// behind it, and in a fence only those right at its beginning tell what that shows.
+    fn describes_tool(&self, cx: &Reader<'_>, call: &mut CallState) -> bool {
         let alone = match (&self.hold, self.fence) {
-            (None, _) => true,
-            (Some(_), Some(fence)) => self.holds(Doubt::Fence) && self.out.calls.len() == fence.calls + 1,
+            (None, _) => call.writer.is_one(),
+            (Some(_), Some(fence)) => {
+                self.holds(Doubt::Fence)
+                    && self.out.calls.len() == fence.calls + call.writer.begun
+                    && call.writer.passed() == 0
+                    && call.describes_tools(cx, &self.out)
+            }
             (Some(_), None) => false,
         };
-        let pending = call.writer.pending.as_ref().filter(|pending| alone && pending.status.readable());
         // A label is a word as well.
         let labelled = || call.origin.template(cx).is_some_and(|template| template.labelled);
-        let marked = !call.writer.is_unmarked() && !labelled();
-        let Some(pending) = pending.filter(|_| !marked && call.writer.is_one()) else { return false };
-        described::describes(cx, cx.called(&self.out, pending.index), &pending.arguments)
+        alone && (call.writer.is_unmarked() || labelled()) && self.is_description(cx, call)
+    }
+
+    /// The call that was read last only describes its tool.
+    fn is_description(&self, cx: &Reader<'_>, call: &CallState) -> bool {
+        let pending = call.writer.pending.as_ref().filter(|pending| pending.status.readable());
+        pending.is_some_and(|pending| described::describes(cx, cx.called(&self.out, pending.index), &pending.arguments))
     }
 
     /// In its section stands right behind the call, which ends at `at` and has no arguments, an object that begins with a parameter

@@ -1,6 +1,7 @@
 //! Calls without markers: where they may stand, and what vouches for them.
 use super::flow::name_before;
 use super::named::{first_member, printed};
+use super::words::coded::labels_call;
 use super::words::sentence;
 use crate::char_class;
 use crate::dialect::{Body, Key, may_end_name};
@@ -203,6 +204,7 @@ impl Engine {
         if !cx.dialects.auto
             || label && (labelled(cx, at) || behind_label(cx, at))
             || ((list || object) && cx.tools.is_some() && sentence)
+            || label && opens_calls(cx, at)
             || (list && cx.at_line_start(at) && (cx.tools.is_some() || self.begins_paragraph(cx, at)))
         {
             true
@@ -315,6 +317,15 @@ fn labelled(cx: &Reader<'_>, at: usize) -> bool {
     };
     let mut spellings = Key::Function.spellings().iter().filter(|spelling| spelling.len() > "function".len());
     spellings.clone().any(|spelling| *spelling == word) || spellings.any(says)
+}
+
+/// The bracket at `at` ends its line, and nothing but a label for calls stands before it there: `Calls: [`. What begins the lines below
+/// are calls anyway.
+fn opens_calls(cx: &Reader<'_>, at: usize) -> bool {
+    let line = cx.line_before(at, LONGEST_LABEL);
+    let Some(label) = line.trim_end_matches([' ', '*']).strip_suffix(':') else { return false };
+    let behind = cx.ahead(at, LONGEST_LABEL).strip_prefix('[').map(|text| text.trim_start_matches([' ', '\t', '\r']));
+    behind.is_some_and(|text| text.is_empty() || text.starts_with('\n')) && labels_call(label.trim_matches('*'))
 }
 
 /// Nothing but a token stands before `at` in the text: what a header or a marker has left (`<|im_start|>{...}`).

@@ -3,7 +3,7 @@ use super::shown::block_quote::Quote;
 use super::shown::within::has_words;
 use super::words::sentence;
 use crate::char_class::{self, letters};
-use crate::dialect::{Body, Channels, RowId};
+use crate::dialect::{Body, Channels, Row, RowId, opener};
 use crate::engine::call::CallState;
 use crate::engine::head::Head;
 use crate::engine::look::{seen, taken, told, unless};
@@ -178,6 +178,18 @@ fn unended(cx: &Reader<'_>, channels: &Channels, marker: Range<usize>, rest: &st
     words(between).then_some(brace)
 }
 
+/// What opens the calls of a dialect whose messages to tools hold such markers stands at `body`, where a message begins.
+fn opens_tagged(cx: &Reader<'_>, body: usize) -> Look<()> {
+    let kind = |row: &&Row| row.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
+    let rows = cx.dialects.rows.iter().filter(kind);
+    let mut openers = rows.flat_map(|row| row.sections.iter().filter_map(|(open, _)| opener(open))).peekable();
+    if openers.peek().is_none() {
+        return Look::No;
+    }
+    let next = seen!(cx.behind_space(body, body));
+    Look::any_of(openers.map(|open| cx.literal(next, open).unit()))
+}
+
 impl Engine {
     pub(super) fn channels<'t>(cx: &Reader<'t>, row: RowId) -> Option<&'t Channels> {
         cx.dialects.row(row)?.dialect.channels.as_ref()
@@ -242,15 +254,21 @@ impl Engine {
             let channel = c.opens.last().is_some_and(|o| bounded[..length].contains(o.as_str()));
             !c.calls_to_recipients && (channel || tool())
         };
-        if channels.calls_to_recipients && others().any(names_channel) {
-            return Taken::No;
+        let body = from + length + channels.message.len();
+        let tagged = || opens_tagged(cx, body);
+        if channels.calls_to_recipients {
+            // Whatever the tool's name begins with, what opens calls of the first kind tells.
+            if others().any(names_channel) && told!(tagged()).is_none() {
+                return Taken::No;
+            }
+        } else if !channels.tool_prefix.is_empty() && bounded[..length].contains(&channels.to_tool()) {
+            unless!(tagged());
         }
         // A message's end before the next message begins: this header has none.
         if channels.closes.iter().any(|c| bounded[..length].contains(c.as_str())) {
             return Taken::No;
         }
         let found = read(cx, channels, at, from + length);
-        let body = from + length + channels.message.len();
         let text = |range: &Option<Range<usize>>| range.clone().map_or("", |r| cx.part(&r));
         let (channel, recipient) = (text(&found.channel), text(&found.recipient));
         // A tool's name that is none: the header is being talked about.

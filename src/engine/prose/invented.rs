@@ -73,6 +73,27 @@ fn is_behind_result(cx: &Reader<'_>, begun: usize, at: usize) -> bool {
         && !lines().take(below).any(in_first_person)
 }
 
+/// The text that begins at `from`, right behind a call and what closes its fence, labels a tool's result, and some of that stands before
+/// `at`. Whoever says what they do tells none.
+pub(super) fn labels_invented(cx: &Reader<'_>, from: usize, at: usize) -> bool {
+    let closed = cx.ahead(from, LONGEST_LABEL).trim_start_matches(['`', '~']);
+    // Mostly another call stands there, or a sentence.
+    let sign = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '#');
+    let label = closed.trim_start_matches(sign);
+    let length = label.find(|c: char| !c.is_ascii_alphanumeric() && c != ' ').unwrap_or(label.len());
+    let (label, behind) = label.split_at_checked(length).unwrap_or_default();
+    let colon = behind.trim_start_matches(['*', '_']).starts_with(':');
+    let heading = closed.trim_start().starts_with('#') && behind.starts_with('\n');
+    if !(colon || heading) || !is_one_of(label.trim_end_matches(|c: char| c == ' ' || c.is_ascii_digit()), &RESULTS) {
+        return false;
+    }
+    let near = cx.ahead(from, NEAR);
+    let result = near.split_once(label).map_or(0, |(before, _)| from + before.len() + label.len());
+    let told = floor(cx.text, at.min(result + NEAR));
+    let told = cx.slice(result, told).trim_matches(|c: char| sign(c) || c == ':');
+    !told.is_empty() && !in_first_person(told.lines().next().unwrap_or_default())
+}
+
 impl Engine {
     /// What stands at `at` without a marker is a tool's result that is told, or goes one on in the same paragraph: it stands behind a
     /// label of one, with nothing else in its line.

@@ -1,5 +1,6 @@
 //! Text that runs away: after its calls a model without a stop writes on as if it were the other side, or the file that
 //! quoted the answer. What looks like a call there is not its own.
+use super::invented::labels_invented;
 use crate::engine::reader::{blank, floor};
 use crate::engine::{Engine, Look, Reader, Taken, head};
 use crate::turn::{Issue, IssueCode};
@@ -304,13 +305,16 @@ impl Engine {
         }
     }
 
-    /// Between the last call and `at` stands a result in plain words: `Observation: 21`.
+    /// Between the last call and `at` stands a result in plain words: `Observation: 21`. Behind a call without markers any label of a
+    /// result says so.
     fn observed(&self, cx: &Reader<'_>, at: usize) -> bool {
         let Some(last) = self.out.calls.last() else { return false };
-        let Some(row) = last.origin.row(cx).filter(|row| !row.dialect.observations.is_empty()) else { return false };
         let from = cx.skip_space(last.raw.end);
+        let row = last.origin.row(cx);
+        let words = row.map_or(&[][..], |row| &*row.dialect.observations);
         let says = |look| matches!(look, Look::Is(end) if !cx.slice(end, at).trim_ascii_start().is_empty());
-        row.dialect.observations.iter().any(|word| says(head::label(cx, from, word)))
+        let plain = row.is_none_or(|row| row.by_name() || !words.is_empty());
+        words.iter().any(|word| says(head::label(cx, from, word))) || plain && labels_invented(cx, from, at)
     }
 
     /// What stands at `at` is the model's answer, `Assistant:`, to a user for whom it speaks in a line above, `User: ...`,

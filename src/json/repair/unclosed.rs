@@ -123,10 +123,15 @@ impl Repairer<'_> {
             None => {
                 (found.end, found.after) = (length, length);
                 let text = bytes.get(found.body..).unwrap_or_default();
-                // Neither its quote nor a bracket: behind a line, several words or a blank, there were likely more. What shows a
-                // whole element may be whole.
+                // Neither its quote nor a bracket: behind a line, several words or a blank, there were likely more. What ends in a
+                // whole element, or a word behind one, may be whole.
                 let torn = text.contains(&b'\n') || memchr::memmem::find(text, b"\\n").is_some();
-                let torn = torn || text.trim_ascii_start().contains(&b' ') && !shows_element(text);
+                let words = text.trim_ascii_start().contains(&b' ');
+                let more = |behind: &[u8]| {
+                    let word = behind.trim_ascii_start();
+                    behind.ends_with(b" ") || word.iter().any(|byte| matches!(byte, b' ' | b'<'))
+                };
+                let torn = torn || words && behind_element(text).is_none_or(more);
                 let bracket = matches!(text.trim_ascii_end().last(), Some(b'}' | b']' | b')'));
                 let doubtful = torn || bracket && !Balance::of(text).is_even();
                 self.guess_if(doubtful && !self.is_whole_argument());
@@ -193,13 +198,13 @@ fn holds_comma(place: Place, text: &[u8]) -> bool {
     text.trim_ascii_end().ends_with(b",") || item && memchr::memchr_iter(b'\n', text).any(ends_line)
 }
 
-/// The last closing tag in `text` closes an element that stands there.
-fn shows_element(text: &[u8]) -> bool {
-    let Some((before, tag)) = memchr::memmem::rfind(text, b"</").and_then(|at| text.split_at_checked(at)) else {
-        return false;
-    };
-    let name = tag.iter().position(|byte| *byte == b'>').and_then(|end| tag.get(2..end)).unwrap_or_default();
-    !name.is_empty() && memchr::memmem::find(before, &[b"<", name].concat()).is_some()
+/// What stands in `text` behind its last closing tag, if that closes an element which stands there.
+fn behind_element(text: &[u8]) -> Option<&[u8]> {
+    let (before, tag) = memchr::memmem::rfind(text, b"</").and_then(|at| text.split_at_checked(at))?;
+    let end = tag.iter().position(|byte| *byte == b'>')?;
+    let name = tag.get(2..end).filter(|name| !name.is_empty())?;
+    memchr::memmem::find(before, &[b"<", name].concat())?;
+    tag.get(end + 1..)
 }
 
 /// The escaped quote at `at` is escaped in the text as well: it stands in a string of that.

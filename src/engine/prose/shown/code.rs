@@ -240,11 +240,13 @@ impl Engine {
         }
         let shown = example || is_shown_by_line(cx, self.text_begins(), at);
         let told = !shown && self.is_told_result(cx, at);
-        let shown = shown || told || self.goes_on_shown(cx, at);
-        if shown {
-            self.around.reach.begins(cx, at, told);
+        let shown = shown || told;
+        if !shown && !self.goes_on_shown(cx, at) {
+            return false;
         }
-        shown
+        let listed = if shown { example && self.around.examples.listed } else { self.around.reach.is_listed() };
+        self.around.reach.begins(cx, at, told, listed);
+        true
     }
 
     /// What stands in the fence from `body` on is code, for this `reason`.

@@ -12,8 +12,9 @@ use once_cell::sync::Lazy;
 use std::ops::Range;
 
 /// What may begin such a listing.
-const BEGINS: [&str; 18] = [
+const BEGINS: [&str; 19] = [
     "<<",
+    COMMENT,
     SEARCH,
     DOUBLE,
     SINGLE,
@@ -44,8 +45,13 @@ const BLOCKS: [(&str, &str); 6] = [
     ("set", "endset"),
 ];
 
-/// What ends the text in some of them: a raw string of Rust or PowerShell, and what LaTeX, Org, forums and trackers show as it is.
-const ENDS: [(&str, &str, &str); 15] = [
+/// A comment of HTML's, and what ends it.
+const COMMENT: &str = "<!--";
+const COMMENT_ENDS: &str = "-->";
+
+/// What ends the text in some of them: a comment, a raw string of Rust or PowerShell, and what LaTeX, Org, forums and trackers show as it is.
+const ENDS: [(&str, &str, &str); 16] = [
+    (COMMENT, "", COMMENT_ENDS),
     ("r#\"", "", "\"#"),
     ("@'\n", "", "\n'@"),
     ("@\"\n", "", "\n\"@"),
@@ -230,6 +236,7 @@ impl Listings {
                     Some(_) => closes,
                 }
             }
+            Some(Listing::Until { closer: COMMENT_ENDS, .. }) => shows,
             Some(Listing::Quotes { .. } | Listing::Until { .. }) | None => Look::No,
             Some(_) => shows,
         }
@@ -357,7 +364,7 @@ impl Listing {
                 below && !before.trim_ascii().is_empty() && before.ends_with([' ', '\t'])
             }
             // Quotes in code are no string's.
-            Self::Quotes { .. } => before.ends_with('`'),
+            Self::Quotes { .. } | Self::Until { closer: COMMENT_ENDS, .. } => before.ends_with('`'),
             _ => false,
         }
     }
@@ -369,6 +376,7 @@ impl Listing {
         match self {
             Self::Quotes { .. } => in_value(inside) || is_value(cx.line_before(closer, LINE)),
             Self::Edit => inside.contains(CONFLICT) || inside.contains(SEARCH),
+            Self::Until { closer: COMMENT_ENDS, .. } => inside.contains(COMMENT),
             Self::Here(word) | Self::Php(word) => {
                 let word = cx.part(word);
                 let quoted = |c: char| matches!(c, '-' | '~' | '<' | ' ' | '\'' | '"' | '\\');
@@ -492,9 +500,10 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize,
             opener if ENDS.iter().any(|(known, ..)| *known == opener) => {
                 // What shows a thing as it is stands in lines of its own; a string may begin anywhere.
                 let string = opener.ends_with(['"', '\n']);
+                let inline = opener == COMMENT && !before.ends_with('`');
                 let ends = ENDS.iter().find(|(known, rest, _)| *known == opener && line.starts_with(rest));
                 let given = string && is_given(before);
-                ends.filter(|_| string || before.trim_ascii().is_empty())
+                ends.filter(|_| string || inline || before.trim_ascii().is_empty())
                     .map(|(.., closer)| (end, Listing::Until { closer, given }))
             }
             TAG => {

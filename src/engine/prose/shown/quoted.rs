@@ -82,7 +82,7 @@ impl Engine {
     /// What stands at `at` without a marker is shown, or told as a tool's result.
     pub(in crate::engine) fn is_quoted(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
         if self.is_told_result(cx, at) {
-            self.around.reach.begins(cx, at, true);
+            self.around.reach.begins(cx, at, true, false);
             return Look::Is(());
         }
         let shown = self.is_shown_there(cx, at);
@@ -117,7 +117,7 @@ impl Engine {
         found!(quoted.or(|| self.in_announced_element(cx, at)));
         let log = if blank_before { is_in_log(cx, begun, at) } else { Look::No };
         if log == Look::Is(()) {
-            self.around.reach.sees(at);
+            self.around.reach.sees(at, false);
         }
         log
     }
@@ -152,12 +152,13 @@ impl Engine {
             || example && !self.around.examples.alone
             || line.trim_ascii().is_empty() && is_shown_by_line(cx, begun, at)
             || self.in_document(cx, at)
-            || self.behind_message(cx, at, line)
-            || self.goes_on_shown(cx, at);
-        if shown {
-            self.around.reach.sees(at);
+            || self.behind_message(cx, at, line);
+        if shown || self.goes_on_shown(cx, at) {
+            let listed = if shown { example && self.around.examples.listed } else { self.around.reach.is_listed() };
+            self.around.reach.sees(at, listed);
+            return true;
         }
-        shown || example
+        example
     }
 
     /// What shows the call before `at` shows what stands there as well.

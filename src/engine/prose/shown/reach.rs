@@ -3,33 +3,28 @@ use crate::char_class;
 use crate::engine::body::BodyState;
 use crate::engine::prose::runaway::is_one_of;
 use crate::engine::prose::words::example::has_blank_line;
-use crate::engine::prose::words::heading::is_item_sign;
+use crate::engine::prose::words::heading::{is_item_sign, is_next_item};
+use crate::engine::prose::words::mentioned::in_first_person;
 use crate::engine::reader::blank;
 use crate::engine::{Look, Memo, Reader};
 use crate::json::{Part, Quoting};
 
-/// What may stand between two calls that are shown.
-const JOINS: [&str; 16] = [
-    "or",
-    "or this",
-    "nor",
-    "and",
-    "and this",
-    "and also",
-    "and then",
-    "followed by",
-    "another",
-    "oder",
-    "und",
-    "ou",
-    "et",
-    "o",
-    "y",
-    "或",
-];
+/// What begins another part of the sentence that shows the first call: a choice, whatever words it has,
+const CHOICES: [&str; 5] = ["or", "nor", "oder", "ou", "或"];
 
-/// And so much of it.
+/// or something more of the same, and what else stands there then. "Then:" alone says what is done next.
+const ADDS: [&str; 9] = ["and", "followed by", "plus", "as well as", "another", "und", "et", "y", "o"];
+const ADDED: [&str; 13] =
+    ["this", "that", "these", "the", "following", "one", "another", "also", "then", "next", "after", "finally", "even"];
+
+/// A choice has no more words.
+const MOST_WORDS: usize = 5;
+
+/// So much may stand between two calls that are shown.
 const GAP: usize = 64;
+
+/// An item of a list of calls has no longer words before its call.
+const LONGEST_ITEM: usize = 192;
 
 /// What stands in a call before its first bracket is no longer.
 const LONGEST_HEAD: usize = 256;
@@ -69,6 +64,8 @@ struct Shown {
     start: usize,
     /// It is told as a result, which goes no further than its paragraph.
     told: bool,
+    /// It stands in a list that is headed by what shows it: the next item is shown as well.
+    listed: bool,
     /// It has been followed so far: so many brackets are open there, or a string is.
     read: usize,
     depth: usize,
@@ -80,25 +77,30 @@ struct Shown {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Reach {
     shown: Option<Shown>,
-    /// What stands above this place shows what stands there, be that a call or not.
-    seen: Option<usize>,
+    /// What stands above this place shows what stands there, be that a call or not; and whether that is an item of a list.
+    seen: Option<(usize, bool)>,
 }
 
 impl Reach {
-    /// What stands above `at` shows what stands there.
-    pub(in crate::engine) fn sees(&mut self, at: usize) {
-        self.seen = Some(at);
+    /// What stands above `at` shows what stands there, which is an item of a list if that is `listed`.
+    pub(in crate::engine) fn sees(&mut self, at: usize, listed: bool) {
+        self.seen = Some((at, listed));
+    }
+
+    /// What was shown last is an item of a list.
+    pub(in crate::engine) fn is_listed(&self) -> bool {
+        self.shown.is_some_and(|shown| shown.listed)
     }
 
     /// A call stands at `at`: if it is shown by what stands above it, that may go on behind it.
     pub(in crate::engine) fn begins_if_seen(&mut self, cx: &Reader<'_>, at: usize) {
-        if self.seen == Some(at) {
-            self.begins(cx, at, false);
+        if let Some((_, listed)) = self.seen.filter(|(seen, _)| *seen == at) {
+            self.begins(cx, at, false, listed);
         }
     }
 
     /// What stands above shows the call at `at`, or tells it as a result.
-    pub(in crate::engine) fn begins(&mut self, cx: &Reader<'_>, at: usize, told: bool) {
+    pub(in crate::engine) fn begins(&mut self, cx: &Reader<'_>, at: usize, told: bool, listed: bool) {
         // What stands in another one goes as far as that.
         if let Some(shown) = self.shown.as_mut().filter(|shown| at >= shown.start && at - shown.start <= LONGEST_OPEN)
             && (shown.start == at || shown.follow(cx, at) && shown.is_open() || shown.is_head_of(cx, at))
@@ -106,7 +108,7 @@ impl Reach {
             return;
         }
         let (form, string) = (Form::of(cx, at), Quoting::default());
-        self.shown = Some(Shown { form, start: at, told, read: at, depth: 0, string, ends: None });
+        self.shown = Some(Shown { form, start: at, told, listed, read: at, depth: 0, string, ends: None });
     }
 
     /// The body of the fence begins at `body`: if that was shown, it is followed from there on.
@@ -134,8 +136,8 @@ impl Reach {
         }
     }
 
-    /// What stands at `at` is shown with the call before it: nothing but a word that joins the two stands between. The last call that
-    /// is made ends at `called`.
+    /// What stands at `at` is shown with the call before it: nothing but a word that joins the two stands between, or the title of the
+    /// next item of a list. The last call that is made ends at `called`.
     pub(in crate::engine) fn covers(&mut self, cx: &Reader<'_>, called: usize, at: usize) -> bool {
         let Some(shown) = self.shown.as_mut().filter(|shown| called <= shown.start && at >= shown.start) else {
             return false;
@@ -152,7 +154,9 @@ impl Reach {
         };
         let gap = cx.slice(end, at);
         let apart = shown.told && has_blank_line(gap);
-        gap.len() <= GAP && !apart && joins(gap, is_item_sign(cx.line_before(shown.start, GAP)))
+        let item = || is_item_sign(cx.line_before(shown.start, GAP));
+        let next = || gap.len() <= LONGEST_ITEM && joins_item(cx.before(shown.start, LONGEST_ITEM), gap);
+        !apart && (gap.len() <= GAP && joins(gap, item()) || shown.listed && next())
     }
 }
 
@@ -220,11 +224,34 @@ fn tag_name<'t>(cx: &Reader<'t>, at: usize) -> &'t str {
     cx.slice(at + 1, at + 1 + char_class::ELEMENT.length(near))
 }
 
+/// Nothing but the sign of an item and its title stands in the `gap` between two calls, and it follows the item in which the text
+/// `before` the first one ends.
+fn joins_item(before: &str, gap: &str) -> bool {
+    let mut lines = gap.lines().filter(|line| !line.trim_ascii().is_empty());
+    let (next, more) = (lines.next(), lines.next());
+    let above = before.trim_ascii_end().rsplit('\n').next().unwrap_or_default();
+    more.is_none() && next.is_some_and(|line| is_next_item(line, above))
+}
+
 /// Nothing stands in the `gap` between two calls, or a comma, or a word that joins them; before an `item` of a list, its sign.
 fn joins(gap: &str, item: bool) -> bool {
     let sign = |c: char| blank(c) || matches!(c, ',' | ';' | ':' | '*' | '_');
     let last = gap.rsplit_once('\n').filter(|(_, line)| item && is_item_sign(line));
     let words = last.map_or(gap, |(above, _)| above).trim_matches(sign);
-    // "Then:" says what is done next.
-    words.is_empty() || is_one_of(words, &JOINS) || words.eq_ignore_ascii_case("then") && !gap.contains(':')
+    words.is_empty() || goes_on_with(words) || words.eq_ignore_ascii_case("then") && !gap.contains(':')
+}
+
+/// The `words` between two calls go on with the sentence above the first one, and say nothing else.
+fn goes_on_with(words: &str) -> bool {
+    if words.contains(['\n', '.', '!', '?']) {
+        return false;
+    }
+    let behind = |begin: &str| {
+        let (first, rest) = words.split_at_checked(begin.len())?;
+        (is_one_of(first, &[begin]) && !rest.starts_with(char::is_alphanumeric)).then_some(rest)
+    };
+    let each = |text| str::split(text, |c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let choice = CHOICES.iter().find_map(|begin| behind(begin));
+    choice.is_some_and(|rest| each(rest).count() < MOST_WORDS && !in_first_person(rest))
+        || ADDS.iter().filter_map(|begin| behind(begin)).any(|rest| each(rest).all(|word| is_one_of(word, &ADDED)))
 }

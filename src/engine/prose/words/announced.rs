@@ -2,9 +2,9 @@
 //! would. Only what says so surely counts: else the call is made.
 use super::clause::last_clause;
 use super::lexicon::{
-    ADVERBS, ASKS, ASKS_YOU, AUXILIARIES, CONFIRMATIONS, CONFIRMS, DENIES_NOTHING, LIKE_THIS, MAY_CALL, MUST_NOT,
-    NEVER, NUMBERED, OF_WRONG, PARTS_IN_SENTENCE, PAST, PAST_CALLS, PROMISES, REFUSES, SAYING_SO, STANDS_FOR_CALL,
-    SUCH_CALLS, UPON, VERBS, WAITS, WAS_BEFORE, WHO_DENIES, WISHES, WRONG,
+    ADVERBS, ASKS, ASKS_YOU, AUXILIARIES, BEFORE_PASSIVE, CAN, CONFIRMATIONS, CONFIRMS, DENIES_NOTHING, LIKE_THIS,
+    MAY_CALL, MIGHT, NEVER, NOT, NUMBERED, OF_WRONG, PARTS_IN_SENTENCE, PAST, PAST_CALLS, PROMISES, REFUSES, SAYING_SO,
+    STANDS_FOR_CALL, SUCH_CALLS, UPON, VERBS, WAITS, WAS_BEFORE, WHO_DENIES, WISHES, WRONG,
 };
 use crate::engine::reader::floor;
 
@@ -25,6 +25,7 @@ pub(in crate::engine) fn refuses(sentence: &str) -> bool {
     let denied = if clause.len() == end.len() { denies(&all) } else { denies(&words(clause)) };
     denied
         || denies_such(&all)
+        || clause.len() < end.len() && denies_such(&words(clause))
         || gives_up(&end, clause)
         || is_wrong(&all)
         || is_past(&all)
@@ -44,15 +45,36 @@ pub(in crate::engine) fn asks_for_answer(sentence: &str) -> bool {
     let clause = last_clause(&sentence, PARTS_IN_SENTENCE);
     // "The user asks: can I run this?"
     let told = sentence.strip_suffix(clause).is_some_and(|before| before.trim_end().ends_with([':', '：']));
-    match words(clause).as_slice() {
+    let clause_words = words(clause);
+    if clause.len() < sentence.len()
+        && let (["should" | "shall" | "may" | "can", "i" | "we", ..], [act, what @ ..]) =
+            (words(&sentence).as_slice(), clause_words.as_slice())
+    {
+        // "Should I go ahead and run this?"
+        return is_verb(act, 0) && names_such(what);
+    }
+    match clause_words.as_slice() {
         [asks, "i" | "we", act, what @ ..] => {
             let this = !what.is_empty() && what.iter().all(|word| STANDS_FOR_CALL.contains(word));
             // "Shall I delete it?" asks for leave, "Can I reproduce it?" does not.
-            let leave = matches!(*asks, "shall" | "may") || VERBS.iter().any(|[verb, ..]| verb == act);
+            let leave = matches!(*asks, "shall" | "may") || is_verb(act, 0);
             ASKS.contains(asks) && this && leave && !told
         }
         [_, "i" | "we", ..] => false,
-        [_, "you", _, rest @ ..] => matches!(rest, ["me" | "us", "to", ..]) && is_question(clause),
+        // "Shall this be run?", "Would you like this to be run?"
+        [asks, what @ .., "be", done] if is_done(done) => {
+            let what = what.strip_suffix(&["to"]).unwrap_or(what);
+            let (asked, what) = match what {
+                ["you", wish, what @ ..] => (ASKS_YOU.contains(asks) && WISHES.contains(wish), what),
+                what => (ASKS.contains(asks), what),
+            };
+            asked && names_such(what)
+        }
+        [asks, "you", rest @ ..] => {
+            let me = |words: &[&str]| matches!(words, [wish, "me" | "us", "to"] if WISHES.contains(wish));
+            ASKS_YOU.contains(asks) && rest.windows(3).any(me)
+        }
+        ["ok" | "okay", "to", ..] => true,
         _ => is_question(clause),
     }
 }
@@ -82,27 +104,100 @@ pub(in crate::engine) fn words(sentence: &str) -> Vec<&str> {
 /// The `text` is a heading of wrong calls, and nothing else.
 pub(in crate::engine) fn heads_wrong(text: &str) -> bool {
     // With an exclamation mark it is a remark.
-    text.len() <= END && !text.contains('!') && is_wrong(&words(&in_small_letters(text)))
+    if text.len() > END || text.contains('!') {
+        return false;
+    }
+    let text = in_small_letters(text);
+    let words = words(&text);
+    let forbids = matches!(words.as_slice(), ["do", "not", ..] | ["don't" | "never", ..]);
+    is_wrong(&words) || forbids && denies(&words)
 }
 
 /// The words say of the call that stands below, and of nothing else, that it must not be made or was not: what "it" was may be something
 /// else, and what was not done "yet" is done now. Or they tell whoever reads them to avoid such calls.
 fn denies_such(words: &[&str]) -> bool {
-    let call = |word: &&str| SUCH_CALLS.contains(word);
-    let named = |object: &[&str]| !object.is_empty() && object.iter().all(|word| call(word) || *word == "the");
-    let verb = |word: &&str, form: usize| VERBS.iter().any(|forms| forms.get(form) == Some(word));
-    match words {
-        [what @ .., must, "not" | "never", "be", done] if MUST_NOT.contains(must) => {
-            named(what) && (verb(done, 1) || *done == "run")
+    let avoid = words.strip_prefix(&["please"]).unwrap_or(words);
+    if let ["avoid", what @ ..] = avoid {
+        let call = |word: &&str| SUCH_CALLS.contains(word) || STANDS_FOR_CALL.contains(word) || *word == "like";
+        let like = what.ends_with(&["like", "this"]) && what.iter().all(|word| call(word) || is_verb(word, 2));
+        return like || what.ends_with(&["like", "these"]);
+    }
+    // "It cannot be run here."
+    let words = words.strip_suffix(&["here"]).unwrap_or(words);
+    is_not_done(words) || does_not(words)
+}
+
+/// The words are for the call below alone: "this", "the following calls", "the command below".
+fn names_such(words: &[&str]) -> bool {
+    let call = |word: &&str| SUCH_CALLS.contains(word) || *word == "below";
+    words.iter().any(call) && words.iter().all(|word| call(word) || STANDS_FOR_CALL.contains(word))
+}
+
+/// The `word` is a verb for what is done with calls, in this form.
+fn is_verb(word: &str, form: usize) -> bool {
+    VERBS.iter().any(|forms| forms.get(form).is_some_and(|verb| *verb == word))
+}
+
+/// The `word` stands behind "was" for what was done with a call.
+fn is_done(word: &str) -> bool {
+    is_verb(word, 1) || matches!(word, "run" | "done")
+}
+
+fn negates(word: &str) -> bool {
+    NEVER.contains(&word) || word.ends_with("n't")
+}
+
+/// Where the auxiliaries at the end of the words begin, and their adverbs and negations.
+fn auxiliaries<'a, 'w>(words: &'a [&'w str]) -> (&'a [&'w str], &'a [&'w str]) {
+    let auxiliary = |word: &&str| {
+        AUXILIARIES.contains(word)
+            || BEFORE_PASSIVE.contains(word)
+            || matches!(*word, "has" | "had" | "did" | "able")
+            || negates(word)
+            || is_adverb(word)
+    };
+    let begins = words.iter().rposition(|word| !auxiliary(word)).map_or(0, |last| last + 1);
+    words.split_at_checked(begins).unwrap_or_default()
+}
+
+/// "This call was never made", "none of these have been run".
+fn is_not_done(words: &[&str]) -> bool {
+    let Some((done, before)) = words.split_last().filter(|(done, _)| is_done(done)) else { return false };
+    let (what, how) = auxiliaries(before);
+    let none = what.strip_prefix(&["none", "of"]);
+    let not = none.is_some() || how.iter().any(|word| negates(word));
+    let passive = how.iter().any(|word| BEFORE_PASSIVE.contains(word)) || how.last().is_some_and(|last| negates(last));
+    // What "is not done" is due.
+    let past = *done != "done" || how.iter().any(|word| matches!(*word, "be" | "was" | "were"));
+    not && passive && past && *done != "ran" && names_such(none.unwrap_or(what))
+}
+
+/// "I have not made this call", "nobody should run this", "this I will not call".
+fn does_not(words: &[&str]) -> bool {
+    // "Call" stands for what is called as well as for what is done with it.
+    let first = without_object(words).len().saturating_sub(1);
+    (first..words.len()).any(|i| {
+        let (Some(verb), Some(before)) = (words.get(i), words.get(..i)) else { return false };
+        if !is_verb(verb, 0) && !is_done(verb) {
+            return false;
         }
-        [what @ .., "mustn't" | "shouldn't", "be", done] => named(what) && (verb(done, 1) || *done == "run"),
-        ["i" | "we", "did", "not", act, what @ ..] | ["i" | "we", "didn't", act, what @ ..] => {
-            verb(act, 0) && named(what)
-        }
-        ["avoid", what @ ..] | ["please", "avoid", what @ ..] => {
-            what.iter().all(|word| call(word) || verb(word, 2) || STANDS_FOR_CALL.contains(word) || *word == "like")
-                && what.ends_with(&["like", "this"])
-                || what.ends_with(&["like", "these"])
+        let object = words.get(i + 1..).unwrap_or_default();
+        let begins = before.iter().position(|word| matches!(*word, "i" | "we")).filter(|_| object.is_empty());
+        let (first, acts) = before.split_at_checked(begins.unwrap_or_default()).unwrap_or_default();
+        denies_doing(acts) && names_such(if object.is_empty() { first } else { object })
+    })
+}
+
+/// Somebody, or nobody, does not do what the verb behind these words says.
+fn denies_doing(words: &[&str]) -> bool {
+    let (who, how) = auxiliaries(words);
+    let to = how.last() == Some(&"to");
+    match who {
+        ["i" | "we" | "i've" | "we've"] => how.iter().any(|word| negates(word)),
+        ["nobody"] | ["no", "one"] => !how.is_empty(),
+        ["it", "is", how] | ["it's", how] => to && (REFUSES.contains(how) || NOT.contains(how)),
+        ["it", "is", "not", allowed] | ["it's", "not", allowed] | ["it", "isn't", allowed] => {
+            to && CONFIRMS.iter().any(|[_, confirmed]| confirmed == allowed)
         }
         _ => false,
     }
@@ -117,7 +212,8 @@ fn gives_up(end: &str, clause: &str) -> bool {
     }
     let before = words(end.get(..end.len() - clause.len()).unwrap_or_default());
     let denied = before.iter().any(|word| NEVER.contains(word));
-    !denied && before.windows(2).any(|words| matches!(words, ["to", act] if VERBS.iter().any(|[verb, ..]| verb == act)))
+    let might = |word: &str| word == "to" || CAN.contains(&word) || MIGHT.contains(&word);
+    !denied && before.windows(2).any(|words| matches!(words, [to, act] if might(to) && is_verb(act, 0)))
 }
 
 /// The words are a heading of wrong calls, and nothing else.
@@ -220,6 +316,9 @@ fn asks(sentence: &str) -> bool {
         let clause = clause.strip_prefix("then ").unwrap_or(clause);
         PROMISES.iter().any(|words| clause.starts_with(words))
     };
+    if asks_to_confirm(&words(sentence)) {
+        return true;
+    }
     let last = last_clause(sentence, PARTS_IN_SENTENCE);
     if is_question(last) || is_question(sentence) && !promises(last) && !last.starts_with("let ") {
         return true;
@@ -235,6 +334,24 @@ fn asks(sentence: &str) -> bool {
         sentence.rfind(&[" ", word, " "].concat()).and_then(|at| sentence.get(at + 1..)).is_some_and(waits)
     };
     waiting && WAITS.iter().chain(UPON).any(ends)
+}
+
+/// "Please confirm this call", "awaiting your approval to run it".
+fn asks_to_confirm(words: &[&str]) -> bool {
+    let order = words.strip_prefix(&["please"]).unwrap_or(words);
+    match order {
+        [verb, what @ ..] if CONFIRMS.iter().any(|[confirm, _]| confirm == verb) => {
+            let before = without_object(what);
+            let runs = matches!(before, [.., "i", may, act] if CAN.contains(may) && is_verb(act, 0));
+            let this = what.get(before.len()..).is_some_and(names_such) && (before.is_empty() || runs);
+            this || what.is_empty() && order.len() < words.len()
+        }
+        ["awaiting" | "pending", rest @ ..] | ["waiting", "for", rest @ ..] => {
+            let confirmation = rest.strip_prefix(&["your"]).unwrap_or(rest).first();
+            confirmation.is_some_and(|word| CONFIRMATIONS.contains(word))
+        }
+        _ => false,
+    }
 }
 
 /// The `clause` asks whether something may be done.

@@ -2,8 +2,8 @@
 use super::announced::{asks_for_answer, refuses};
 use super::coded::labels_call;
 use super::heading::{
-    announces_example, heads_wrong_call, is_item_of_examples, is_item_sign, is_list_of_examples, is_of_report,
-    is_titled_example, is_turn_of_example, is_under_examples,
+    announces_example, head_of_list, heads_wrong_call, is_item_of_examples, is_item_sign, is_list_of_examples,
+    is_of_report, is_titled_example, is_turn_of_example, is_under_examples,
 };
 use super::instructed::instructs;
 use super::lexicon::{HEADINGS, SAYS_EXAMPLE, SAYS_EXAMPLE_UNPARTED};
@@ -48,6 +48,10 @@ pub(crate) struct Examples {
     refused: bool,
     /// No other one stands right behind it: what announced it is of the first person, and may be what that does, or a key.
     pub(in crate::engine) alone: bool,
+    /// So was the last one.
+    last_alone: bool,
+    /// It stands in a list that is headed by what announces it: the next item is one as well.
+    pub(in crate::engine) listed: bool,
     /// And the last thing that is a tool's result, as a label says.
     told: Option<ToldResult>,
     /// Where none stands: what was asked about last, behind a call that ended there. Each template asks again.
@@ -65,13 +69,15 @@ impl Engine {
         if self.around.examples.none == Some((at, taken)) {
             return false;
         }
-        let is =
-            self.around.examples.go_on(cx, at) || in_source(cx, at, taken) || self.around.examples.announced(cx, at);
+        let goes_on = self.around.examples.go_on(cx, at);
+        let is = goes_on || in_source(cx, at, taken) || self.around.examples.announced(cx, at);
+        let examples = &mut self.around.examples;
         if is {
             // What stands behind it may go it on.
-            (self.around.examples.last, self.around.examples.none) = (Some(at), None);
+            (examples.last, examples.none) = (Some(at), None);
+            examples.last_alone = if goes_on { examples.last_alone } else { examples.alone };
         } else {
-            self.around.examples.none = Some((at, taken));
+            examples.none = Some((at, taken));
         }
         is
     }
@@ -150,7 +156,9 @@ impl Examples {
     fn go_on(&self, cx: &Reader<'_>, at: usize) -> bool {
         let anew = |last: usize| {
             let text = cx.slice(last, at);
-            self.refused && announces_anew(text) || begins_step(text)
+            // The value of a key goes on behind a comma.
+            let over = self.last_alone && !text.trim_end().ends_with([',', '[', '(', '{', ':']);
+            over || self.refused && announces_anew(text) || begins_step(text)
         };
         goes_on(cx, self.last, at) && !self.last.is_some_and(anew)
     }
@@ -164,17 +172,20 @@ impl Examples {
         let line = line_break.map_or(0, |i| i + 1 - from);
         self.alone = false;
         let last = self.last.and_then(|last| last.checked_sub(from));
+        self.listed = false;
         let Some(label) = before.trim_end_matches(['*', '_', ' ']).strip_suffix([':', '：']) else {
             let heading = before.get(line..).unwrap_or_default();
-            let sentence = last_sentence(heading).and_then(|begins| heading.get(begins..)).unwrap_or(heading);
-            self.refused = asks_for_answer(sentence);
             // The call may be all of the item.
-            let item = if is_item_sign(heading) { cx.slice(from, at) } else { before };
+            let sign = is_item_sign(heading);
+            let item = if sign { cx.slice(from, at) } else { before };
+            // A sentence in an item, and a call in a paragraph below it, are two things.
+            let said = !sign && heading.ends_with(['.', '!', '?', '…']) && has_blank_line(cx.slice(end, at));
+            self.refused = asks_for_answer(last_sentence(heading)) || !said && self.in_refused_list(item, line);
             return self.refused
                 || announces_example(heading)
                 || heads_wrong_call(heading)
                 || is_under_examples(before, line, last)
-                || is_item_of_examples(item, line, last) && is_list_of_examples(item)
+                || self.in_list_of_examples(item, line, last) && is_list_of_examples(item)
                 || is_turn_of_example(before);
         };
         // Two of them begin a literal block of reStructuredText.
@@ -183,7 +194,7 @@ impl Examples {
         let ends =
             |text: &[u8]| memchr::memrchr3(b'.', b'!', b'?', text).max(memchr::memrchr(STOP.as_bytes()[0], text));
         let parted = self.unparted.find_last(bytes, from + line, end, ends);
-        let sentence = parted.and_then(|_| last_sentence(label.get(line..)?));
+        let sentence = parted.and_then(|_| last_sentence_begins(label.get(line..)?));
         let start = sentence.map_or(line, |i| line + i);
         let sentence = label.get(start..).unwrap_or_default();
         let heading = sentence.trim_matches(|c: char| !c.is_alphanumeric());
@@ -205,7 +216,23 @@ impl Examples {
             self.alone = in_first_person(sentence);
             return true;
         }
-        is_item_of_examples(label, line, last) || is_titled_example(label, last) || is_turn_of_example(before)
+        self.refused = self.in_refused_list(label, line);
+        self.refused
+            || self.in_list_of_examples(label, line, last)
+            || is_titled_example(label, last)
+            || is_turn_of_example(before)
+    }
+
+    /// The line that begins at `start` and ends the `text` is an item of a list whose head says of each call what it says of one.
+    fn in_refused_list(&mut self, text: &str, start: usize) -> bool {
+        self.listed = head_of_list(text, start).is_some_and(refuses_below);
+        self.listed
+    }
+
+    /// As [`is_item_of_examples`].
+    fn in_list_of_examples(&mut self, text: &str, start: usize, last: Option<usize>) -> bool {
+        self.listed = is_item_of_examples(text, start, last);
+        self.listed
     }
 }
 
@@ -437,8 +464,22 @@ fn indent(line: &str) -> usize {
 /// What ends a sentence with no blank behind it.
 const STOP: &str = "。";
 
+/// The `line` says of what stands below it that it is not made, or how it is written, or heads it as what is not made here.
+fn refuses_below(line: &str) -> bool {
+    let line = line.trim_matches(blank).trim_end_matches(['*', '_', ' ']);
+    let Some(label) = line.strip_suffix([':', '：']) else { return asks_for_answer(last_sentence(line)) };
+    let sentence = last_sentence(label);
+    let heading = sentence.trim_matches(|c: char| !c.is_alphanumeric());
+    refuses(sentence) || instructs(sentence) || is_one_of(heading, HEADINGS) || is_of_report(heading)
+}
+
+/// The last sentence of the `line`.
+fn last_sentence(line: &str) -> &str {
+    last_sentence_begins(line).and_then(|begins| line.get(begins..)).unwrap_or(line)
+}
+
 /// Where the last sentence of the `line` begins, behind another.
-fn last_sentence(line: &str) -> Option<usize> {
+fn last_sentence_begins(line: &str) -> Option<usize> {
     let ends = memchr::memrchr3_iter(b'.', b'!', b'?', line.as_bytes());
     let parted = ends.map(|i| i + 1).find(|end| line.as_bytes().get(*end) == Some(&b' ')).map(|end| end + 1);
     // By its first byte, as most lines have none: that is looked for at the processor's full width.

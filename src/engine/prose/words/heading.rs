@@ -1,7 +1,7 @@
 //! Headings, and items of lists, that announce examples: by themselves, or by what they stand under.
 use super::announced::{heads_wrong, in_small_letters, words};
 use super::example::{COMMENTS, says_example};
-use super::lexicon::{HEADINGS, HERE_ARE, OF_EXAMPLES, OWN_CALL, REPORTS};
+use super::lexicon::{HEADINGS, HERE_ARE, JUDGES, OF_EXAMPLES, OWN_CALL, REPORTS};
 use super::mentioned::in_first_person;
 use crate::engine::prose::runaway::{answers, asks_as_user, is_one_of};
 use crate::engine::reader::{blank, floor};
@@ -48,8 +48,8 @@ pub(in crate::engine) fn announces_example(line: &str) -> bool {
     let words = || label.split([' ', '*']).filter(|word| !word.is_empty());
     let heads = |word: &str| marked.is_some() && titled.is_none() && is_one_of(word, HEADINGS);
     let says = |word: &str| heads(word) || says_example(word, false);
-    let announced =
-        words().all(|word| is_number(word) || is_one_of(word, OF_EXAMPLES) || says(word)) && words().any(says);
+    let of_it = |word: &str| is_number(word) || is_one_of(word, OF_EXAMPLES) || is_one_of(word, JUDGES);
+    let announced = words().all(|word| of_it(word) || says(word)) && words().any(says);
     // Of one without signs the title is no paragraph.
     let is_title = || !SENTENCES.iter().any(|end| text.get(label.len()..).is_some_and(|title| title.contains(end)));
     announced && (marked.is_some() || is_title()) || marked.is_some() && is_of_report(text)
@@ -110,16 +110,16 @@ pub(in crate::engine) fn is_titled_example(text: &str, last: Option<usize>) -> b
     if title.len() > LONGEST_LABEL || !title.starts_with(|c: char| c.is_uppercase()) {
         return false;
     }
-    let heads = |line: &str| level(line).is_some() && announces_example(line) && !is_numbered(line);
+    let examples = |line: &str| level(line).is_some() && announces_example(line) && !is_numbered(line);
     let above = above.trim_ascii_end();
     let line = above.rsplit('\n').next().unwrap_or_default();
     let headed = || {
         last.is_some() && line.ends_with(['}', ']', ')', '>', '`']) && {
             let heading = above.rsplit('\n').find(|line| level(line).is_some());
-            heading.is_some_and(|line| heads(line) && in_small_letters(line).contains("examples"))
+            heading.is_some_and(|line| examples(line) && in_small_letters(line).contains("examples"))
         }
     };
-    (heads(line) || headed()) && !words(&in_small_letters(title)).iter().any(|word| OWN_CALL.contains(word))
+    (examples(line) || headed()) && !words(&in_small_letters(title)).iter().any(|word| OWN_CALL.contains(word))
 }
 
 /// The heading `line` has a number before its words: it is one of a plan.
@@ -144,6 +144,17 @@ pub(in crate::engine) fn is_item_sign(line: &str) -> bool {
     !sign.contains(' ') && item(sign).is_some()
 }
 
+/// The `line` is an item of the list in which the one `above` is the one before it, and says nothing that whoever writes does. Some give
+/// all the same number, but a lower one begins another list.
+pub(in crate::engine) fn is_next_item(line: &str, above: &str) -> bool {
+    let follows = match (item(above), item(line)) {
+        (Some(0), number) => number == Some(0),
+        (Some(above), Some(number)) => number == above || number == above + 1,
+        _ => false,
+    };
+    follows && !in_first_person(line)
+}
+
 /// The number of the item that the `line` is in a list, and 0 if that has none.
 fn item(line: &str) -> Option<usize> {
     let line = line.trim_matches(blank);
@@ -155,6 +166,36 @@ fn item(line: &str) -> Option<usize> {
     let digits = line.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'+').count();
     let (number, rest) = line.split_at_checked(digits)?;
     if apart(rest.strip_prefix(['.', ')'])?) { number.parse::<u16>().ok().map(usize::from) } else { None }
+}
+
+/// What introduces the list in which the line is an item that begins at `start` and ends the `text`: above it stand the items before
+/// it, by their numbers, or lines that are nothing else. One in the first person is a step.
+pub(in crate::engine) fn head_of_list(text: &str, start: usize) -> Option<&str> {
+    let (above, line) = text.split_at_checked(start)?;
+    let mut number = item(line).filter(|_| !in_first_person(line))?;
+    for line in above.rsplit('\n') {
+        let Some(first) = line.bytes().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r')) else { continue };
+        let margin = line.starts_with([' ', '\t']);
+        let known = if first.is_ascii_digit() || number == 0 { item(line) } else { None };
+        match (number, known) {
+            (0, known) if margin || known == Some(0) => {}
+            (0 | 1, _) => return Some(line),
+            (_, Some(above)) if above + 1 == number => number = above,
+            // Another list goes on there.
+            (_, Some(above)) if above >= number && !margin => return None,
+            _ if known.is_none() && heads(line) => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The `line` introduces something else than an item of the list that goes on below it.
+fn heads(line: &str) -> bool {
+    // Mostly it is a line of a call.
+    !line.starts_with([' ', '\t', '{', '}'])
+        && line.trim_end_matches(['*', '_', ' ']).ends_with([':', '：'])
+        && item(line).is_none()
 }
 
 /// The line that begins at `start` and ends the `text` is an item of a list of examples: the first one below what announces them, or the
@@ -172,6 +213,9 @@ pub(in crate::engine) fn is_item_of_examples(text: &str, start: usize, last: Opt
     while let Some((above, line)) = rest.rsplit_once('\n') {
         if item(line).is_some_and(|before| number == 0 && before == 0 || before + 1 == number) {
             return last > above.len();
+        }
+        if heads(line) {
+            return false;
         }
         rest = above;
     }

@@ -82,6 +82,7 @@ fn depends(clause: &[&str]) -> bool {
     };
     let general = match clause {
         [when, who, ..] if WHEN.contains(when) => WHOEVER_READS.contains(who),
+        [each, "time", who, ..] if EACH.contains(each) => WHOEVER_READS.contains(who),
         [to, ..] => *to == "to",
         [] => false,
     };

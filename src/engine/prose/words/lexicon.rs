@@ -91,6 +91,9 @@ pub(super) const OF_EXAMPLES: Words = &[
     "another", "simple", "basic", "full", "complete", "usage",
 ];
 
+/// And what it says of the call.
+pub(super) const JUDGES: Words = &["good", "bad", "correct", "incorrect", "right", "wrong", "valid", "invalid"];
+
 /// What may stand before the label of a list of examples.
 pub(super) const HERE_ARE: Words = &["Here are ", "here are ", "Here is ", "Below are "];
 
@@ -280,9 +283,6 @@ pub(super) const NOT: Words = &["not", "never", "nobody", "cannot", "wrong", "da
 
 /// What says, close to a verb, that it only might be done.
 pub(super) const MIGHT: Words = &["would", "could", "might"];
-
-/// What says with a negation that a call is not to be made.
-pub(super) const MUST_NOT: Words = &["must", "should", "may"];
 
 /// Negations that may stand at the end of a line, before what they are of.
 pub(super) const LAST_NOT: Words = &["not", "never", "nicht", "nie", "niemals", "jamais", "nunca"];

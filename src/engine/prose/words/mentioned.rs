@@ -2,8 +2,8 @@
 use super::announced::{in_small_letters, words};
 use super::clause::last_clause;
 use super::lexicon::{
-    ACTS_ON_FILE, BESIDE_FIRST_PERSON, FIRST_PERSON, KNOWN, LOOKS, LOOKS_AT, OF_EXAMPLE, PARTS_ROUND_MENTION,
-    SHOWN_HERE, WRITES, WRITTEN,
+    ACTS_ON_FILE, BESIDE_FIRST_PERSON, FILES, FIRST_PERSON, KNOWN, LOOKS, LOOKS_AT, OF_EXAMPLE, PARTS_ROUND_MENTION,
+    SHOWN_HERE, WRITES, WRITTEN, Words,
 };
 use crate::engine::prose::words::example::has_blank_line;
 use crate::engine::reader::blank;
@@ -192,22 +192,43 @@ fn done(words: &[&str], any: bool) -> bool {
     match rest.split_first() {
         Some((act, _)) if own && any => ACTS_ON_FILE.contains(act),
         Some((act, known)) if own && ACTS_ON_FILE.contains(act) => is_known(known),
-        Some((act, known)) if is_doing(act) => is_known(known),
+        Some((act, known)) if is_doing(act, ACTS_ON_FILE) => is_known(known),
         Some((&("take" | "a" | "another"), _)) if own => looks(rest),
         _ => false,
     }
 }
 
-/// Whoever writes says, in the words before the one for an example and those `behind` it, that they write a file which is one.
+/// Whoever writes says, in the words before the one for an example and those `behind` it, that they write a file which is one, or one
+/// into a file. Without the first person the sentence has nothing else to say, and tells nobody how.
 fn writes_file(before: &[&str], behind: &[&str]) -> bool {
-    let begins = before.iter().position(|word| !FIRST_PERSON.contains(word) && !is_beside(word));
+    let number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let begins = before.iter().position(|word| !FIRST_PERSON.contains(word) && !is_beside(word) && !number(word));
     let (step, act) = before.split_at_checked(begins.unwrap_or(before.len())).unwrap_or_default();
     let own = step.iter().any(|word| FIRST_PERSON.contains(word));
-    let written = matches!(act, [act, "a" | "an" | "another" | "some"] if WRITES.contains(act))
-        || matches!(act, [act, "a" | "an" | "another", _] if WRITES.contains(act));
+    let kind = |word: &&str| WRITTEN.contains(word) || word.ends_with("file");
     // "An example Python script" has a word more.
     let called = behind.iter().take(LONGEST_KIND).take_while(|word| !OF_EXAMPLE.contains(word) && **word != "tool");
-    own && written && called.into_iter().any(|word| WRITTEN.contains(word))
+    let called = called.into_iter().position(kind);
+    let ends = called.is_some_and(|last| last + 1 == behind.len()) && !step.contains(&"to") && !act.contains(&"you");
+    if !act.is_empty() && writes_one(act) && (own && called.is_some() || ends) {
+        return true;
+    }
+    // "I need an example file, so I create one."
+    let later = called.and_then(|last| behind.get(last + 1..)).unwrap_or_default();
+    let later = later.windows(3).any(|words| matches!(words, ["so" | "and" | "then", who, act] if FIRST_PERSON.contains(who) && WRITES.contains(act)));
+    let into = || match behind {
+        ["to" | "in" | "into", place @ ..] => place.last().is_some_and(|last| kind(last) || FILES.contains(last)),
+        _ => false,
+    };
+    later || own && writes_one(act) && into()
+}
+
+/// The words before the one for an example write one: "create an", "writing you another small".
+fn writes_one(act: &[&str]) -> bool {
+    let Some((verb, rest)) = act.split_first() else { return false };
+    let rest = rest.strip_prefix(&["you"]).or_else(|| rest.strip_prefix(&["up"])).unwrap_or(rest);
+    let one = |word: &&&str| matches!(**word, "a" | "an" | "another" | "some") || KNOWN.contains(*word);
+    (WRITES.contains(verb) || is_doing(verb, WRITES)) && rest.len() <= 2 && rest.first().as_ref().is_some_and(one)
 }
 
 /// What kind of file it is, with the word for a file, has no more words.
@@ -240,10 +261,10 @@ fn is_known(words: &[&str]) -> bool {
     known.len() <= 3 && known.first().is_some_and(|the| KNOWN.contains(the))
 }
 
-/// The word is a verb of [`ACTS`] with "-ing".
-fn is_doing(word: &str) -> bool {
+/// The word is one of these verbs with "-ing".
+fn is_doing(word: &str, acts: Words) -> bool {
     let Some(stem) = word.strip_suffix("ing") else { return false };
-    ACTS_ON_FILE.iter().any(|act| {
+    acts.iter().any(|act| {
         let doubled = || stem.strip_prefix(act).is_some_and(|rest| rest.len() == 1 && act.ends_with(rest));
         *act == stem || act.strip_suffix('e') == Some(stem) || doubled()
     })
