@@ -182,7 +182,7 @@ fn unended(cx: &Reader<'_>, channels: &Channels, marker: Range<usize>, rest: &st
 fn opens_tagged(cx: &Reader<'_>, body: usize) -> Look<()> {
     let kind = |row: &&Row| row.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
     let rows = cx.dialects.rows.iter().filter(kind);
-    let mut openers = rows.flat_map(|row| row.sections.iter().filter_map(|(open, _)| opener(open))).peekable();
+    let mut openers = rows.flat_map(|row| row.section_opens().filter_map(opener)).peekable();
     if openers.peek().is_none() {
         return Look::No;
     }
