@@ -222,13 +222,14 @@ impl Spellings {
         other(&self.folded) || other(&self.bare)
     }
 
-    /// A name of ASCII that ends as no tool's does: what stands before a tool's name may be left out, but nothing behind it, a
-    /// number aside.
+    /// A name whose last letters are ASCII's, and which ends as no tool's does: what stands before a tool's name may be left out, but
+    /// nothing behind it, a number aside.
     fn ends_as_none(&self, name: &str) -> bool {
-        let mut letters = name.bytes().rev().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
-        let (last, before) = (letters.next().unwrap_or_default(), letters.next().unwrap_or_default());
+        let mut letters = name.chars().rev().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase());
+        let mut letter = || letters.next().map_or(Some(0), |c| u8::try_from(c).ok().filter(u8::is_ascii));
+        let (Some(last), Some(before)) = (letter(), letter()) else { return false };
         let ends = |letters: [u8; 2]| self.lasts.binary_search(&letters).is_ok();
-        let told = name.is_ascii() && !last.is_ascii_digit() && self.lasts.first() != Some(&[0, 0]);
+        let told = !last.is_ascii_digit() && self.lasts.first() != Some(&[0, 0]);
         told && !ends([before, last]) && !ends([0, last])
     }
 

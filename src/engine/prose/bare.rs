@@ -304,6 +304,10 @@ impl Engine {
 fn labelled(cx: &Reader<'_>, at: usize) -> bool {
     let near = cx.before(at, LONGEST_LABEL);
     let Some(before) = near.trim_end_matches([' ', '\t', '*']).strip_suffix(':') else { return false };
+    // Mostly it is the key of a member.
+    if before.ends_with(['"', '\'']) {
+        return false;
+    }
     let word = before.get(before.len() - name_before(before)..).unwrap_or_default();
     let line = memchr::memrchr2(b'\n', b'>', before.as_bytes()).map_or(0, |i| i + 1);
     let label = before.get(line..).unwrap_or_default().trim_matches([' ', '\t', '*', '#']);

@@ -55,24 +55,6 @@ const LONGEST_OBJECT: usize = 4096;
 /// A longer line is more than such a label.
 const LONGEST_LABEL: usize = 64;
 
-/// What stands at `at` goes on a result that is told behind its label, in the paragraph of that and behind `begun`: whoever says what
-/// they do next tells no more of it.
-fn is_behind_result(cx: &Reader<'_>, begun: usize, at: usize) -> bool {
-    let from = floor(cx.text, at.saturating_sub(NEAR)).max(begun);
-    let Some(above) = cx.slice(from, at).trim_end_matches([' ', '\t']).strip_suffix('\n') else { return false };
-    // Mostly there is no label.
-    if !above.contains([':', '：']) {
-        return false;
-    }
-    // Behind a whole object the text goes on with something else.
-    let told = |line: &&str| !line.is_empty() && !line.ends_with([':', '：', '}', ']']);
-    let lines = || above.rsplit('\n').map(str::trim_ascii);
-    let below = lines().take_while(told).count();
-    let label = lines().nth(below).and_then(|line| line.strip_suffix([':', '：']));
-    label.is_some_and(|label| is_one_of(label.trim_matches(['*', '_', '#', ' ']), &RESULTS))
-        && !lines().take(below).any(in_first_person)
-}
-
 /// The text that begins at `from`, right behind a call and what closes its fence, labels a tool's result, and some of that stands before
 /// `at`. Whoever says what they do tells none.
 pub(super) fn labels_invented(cx: &Reader<'_>, from: usize, at: usize) -> bool {
@@ -102,11 +84,25 @@ impl Engine {
         if self.around.examples.tells_on(cx, called, at) {
             return true;
         }
-        let is = self.labels_result(cx, at) || is_behind_result(cx, self.text_begins(), at);
+        let is = self.labels_result(cx, at) || self.is_behind_result(cx, at);
         if is {
             self.around.examples.tells(at);
         }
         is
+    }
+
+    /// What stands at `at` goes on a result that is told behind its label, in the paragraph of that: whoever says what they do next tells
+    /// no more of it.
+    fn is_behind_result(&mut self, cx: &Reader<'_>, at: usize) -> bool {
+        let from = floor(cx.text, at.saturating_sub(NEAR)).max(self.text_begins());
+        let Some(above) = cx.slice(from, at).trim_end_matches([' ', '\t']).strip_suffix('\n') else { return false };
+        let Some(colon) = self.around.before.label(cx, from, from + above.len()) else { return false };
+        let (label, below) = above.split_at_checked(colon - from).unwrap_or_default();
+        let label = label.rsplit('\n').next().unwrap_or_default().trim_ascii_start();
+        let mut lines = below.split('\n').skip(1).map(str::trim_ascii);
+        // Behind a whole object the text goes on with something else.
+        is_one_of(label.trim_matches(['*', '_', '#', ' ']), &RESULTS)
+            && lines.all(|line| !(line.is_empty() || line.ends_with(['}', ']']) || in_first_person(line)))
     }
 
     /// The line above `at`, or what stands before it in its line, is nothing but the label of a result.

@@ -70,7 +70,7 @@ impl OpenValue {
         let (name, behind) = inside.split_at(word(inside));
         // `<parameter name="a"`, `< parameter=a>`, `parameter=a>`.
         let named = |p: &Parameter| !name.is_empty() && misspelt::name(&p.opener) == name;
-        let own = row.parameters.iter().any(named) && (opened || behind.starts_with(['=', ' ']));
+        let own = (opened || behind.starts_with(['=', ' '])) && row.parameters.iter().any(named);
         // `<argument=a>`, `<arg name="a">`.
         let value = behind.trim_start().trim_start_matches("name").trim_start_matches(['=', ' ', '"', '\'', ':']);
         let other = opened && !name.is_empty() && behind.starts_with(['=', ' ', ':']) && free(&value[..word(value)]);
@@ -78,7 +78,7 @@ impl OpenValue {
         let closed = !opened && behind.starts_with("</") && free(name);
         // `|open|>argument key="a"`: the first token has lost its first sign.
         let begins = |opener: &str| near.len() > 2 && opener.get(1..).is_some_and(|rest| rest.starts_with(near));
-        let cut = row.parameters.iter().any(|p| special(&p.opener) && begins(&p.opener));
+        let cut = row.parameters.iter().any(|p| begins(&p.opener) && special(&p.opener));
         if !(own || other || closed || cut) {
             return Look::No;
         }

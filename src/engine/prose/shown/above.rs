@@ -35,13 +35,13 @@ pub(in crate::engine) fn is_shown_by_line(cx: &Reader<'_>, begun: usize, at: usi
     let Some(line) = line_above(cx, begun, at) else { return false };
     // Mostly it is a sentence, or none.
     let Some(last) = line.as_bytes().last() else { return false };
+    let command = behind_prompt(line);
     match last {
-        b'\'' | b'"' if opens_string(behind_prompt(line).unwrap_or(line)) => return true,
+        b'\'' | b'"' if opens_string(command.unwrap_or(line)) => return true,
         b'}' if is_placeholder(line) => return true,
         _ => {}
     }
-    behind_prompt(line).is_some_and(|command| in_session(cx, at, line, command))
-        || line.ends_with([':', '：']) && is_log(line)
+    command.is_some_and(|command| in_session(cx, at, line, command)) || line.ends_with([':', '：']) && is_log(line)
 }
 
 /// The line above that of `at` is one of a log, and so is another behind what stands there. One alone is quoted by somebody who says what
@@ -89,7 +89,10 @@ fn behind_prompt(line: &str) -> Option<&str> {
     if let Some((directory, rest)) = line.strip_prefix("PS ").and_then(|line| line.split_once("> ")) {
         return (directory.contains(":\\") || directory.starts_with('/')).then_some(rest);
     }
-    let (prompt, rest) = line.split_once("$ ").or_else(|| line.split_once("# "))?;
+    let blank_behind = |sign: &usize| line.as_bytes().get(sign + 1) == Some(&b' ');
+    let sign = |sign: u8| memchr::memchr_iter(sign, line.as_bytes()).find(blank_behind);
+    let (prompt, rest) = line.split_at_checked(sign(b'$').or_else(|| sign(b'#'))?)?;
+    let rest = rest.get(2..)?;
     // Nothing, the name of an environment, or who works where.
     let (environment, prompt) = match prompt.strip_prefix('(').and_then(|prompt| prompt.split_once(") ")) {
         Some((environment, prompt)) => (Some(environment), prompt),
@@ -106,16 +109,18 @@ fn behind_prompt(line: &str) -> Option<&str> {
 fn opens_string(line: &str) -> bool {
     let Some((before, quote)) = line.split_at_checked(line.len().saturating_sub(1)) else { return false };
     let before = before.strip_suffix('$').unwrap_or(before);
-    let open = before.matches(quote).count() % 2 == 0 && before.ends_with([' ', '=']);
+    // A parenthesis right before it is one of a program, or of SQL.
+    let argument = before.ends_with('(');
+    if !(argument || before.ends_with([' ', '='])) || before.matches(quote).count() % 2 != 0 {
+        return false;
+    }
     let words = before.trim_end_matches([' ', '=']);
     let plain =
         |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/'));
     let first = words.split(' ').next().unwrap_or_default();
     let option = words.rsplit(' ').next().filter(|option| option.len() > 1 && option.starts_with('-') && plain(option));
     let commands = first.starts_with(|c: char| c.is_ascii_lowercase() || c == '-') && plain(first);
-    // A parenthesis right before it is one of a program, or of SQL.
-    let argument = before.matches(quote).count() % 2 == 0 && before.ends_with('(');
-    argument || open && (COMMANDS.contains(&first) || commands && option.is_some())
+    argument || COMMANDS.contains(&first) || commands && option.is_some()
 }
 
 /// The `line` is the hole of a template, or a tag that ends no block, and nothing else.

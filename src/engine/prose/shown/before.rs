@@ -21,6 +21,7 @@ pub(crate) struct Before {
     line_break: Without,
     object: Without,
     page: Without,
+    label: Without,
     /// Nothing but lines that are calls as Python writes them, and no statements of a program.
     pub(super) calls: Without,
     quotes: Quotes,
@@ -97,6 +98,23 @@ impl Before {
             memchr::memrchr_iter(b'<', text).map(|i| part.start + i).find(page)
         });
         found.is_some()
+    }
+
+    /// The colon in which the last line of `from..end` ends that ends in one. At `end` stands a line break.
+    pub(in crate::engine) fn label(&mut self, cx: &Reader<'_>, from: usize, end: usize) -> Option<usize> {
+        let (ascii, wide) = (b':', "：");
+        let last = wide.as_bytes().last().copied().unwrap_or(ascii);
+        let colon = |i: usize| {
+            let behind = cx.bytes().get(i + 1..)?.iter().find(|byte| **byte == b'\n' || !byte.is_ascii_whitespace());
+            let colon = if cx.bytes().get(i) == Some(&ascii) { i } else { (i + 1).checked_sub(wide.len())? };
+            let stands = colon == i || cx.slice(colon, i + 1) == wide;
+            (stands && behind == Some(&b'\n')).then_some(colon)
+        };
+        let found = self.label.find_last_in(from, end, |part| {
+            let text = cx.bytes().get(part.clone())?;
+            memchr::memrchr2_iter(ascii, last, text).map(|i| part.start + i).find(|i| colon(*i).is_some())
+        });
+        found.and_then(colon)
     }
 
     /// The last object in `from..at` that begins its line with a key: where its brace stands.

@@ -149,9 +149,12 @@ fn parts_tags(text: &str) -> bool {
 
 /// A line that begins so is the row of a table, up to a cell behind another one.
 fn in_cell(line: &str) -> bool {
+    if !line.starts_with('|') {
+        return false;
+    }
     // The bars of a call that the cell shows are none of the row's.
     let row = line.split("<|").next().unwrap_or(line);
-    row.starts_with('|') && !row.contains("|>") && memchr::memchr_iter(b'|', row.as_bytes()).nth(1).is_some()
+    !row.contains("|>") && memchr::memchr_iter(b'|', row.as_bytes()).nth(1).is_some()
 }
 
 /// A line that begins so is one of a block quote, or a row of a table.

@@ -398,12 +398,13 @@ fn ends_behind_message(cx: &Reader<'_>, at: usize, end: usize) -> bool {
 /// give back is made harmless so.
 fn behind_broken_marker(cx: &Reader<'_>, at: usize) -> bool {
     let near = cx.before(at, NEAR_MARKER).trim_end();
-    // Mostly a word or a line of prose ends there.
-    if !near.ends_with([';', '>', ']', '｜']) {
+    let escaped = near.ends_with("&gt;");
+    let broken = near.ends_with(['>', ']', '｜']) && near.contains('\u{200b}');
+    // Mostly it is neither.
+    if !escaped && !broken {
         return false;
     }
     let word = near.rsplit(char::is_whitespace).next().unwrap_or_default();
-    let (starts, ends) = (['<', '[', ']', '>', '｜'], ['>', ']', '｜']);
-    word.starts_with("&lt;") && word.ends_with("&gt;") && cx.at_line_start(at)
-        || word.starts_with(starts) && word.ends_with(ends) && word.contains('\u{200b}')
+    escaped && word.starts_with("&lt;") && cx.at_line_start(at)
+        || broken && word.starts_with(['<', '[', ']', '>', '｜']) && word.contains('\u{200b}')
 }

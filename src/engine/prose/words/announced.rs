@@ -14,16 +14,20 @@ const END: usize = 128;
 /// A longer sentence is no question, and no promise.
 const LONGEST: usize = 256;
 
+/// So long are words at least in most sentences, with the blank behind them.
+const WORD: usize = 4;
+
 /// A clause that refuses, and says nothing else, is no longer.
 const LONGEST_REFUSAL: usize = 16;
 
 /// What the sentence says in its last words of the call that stands behind it: it is not made here.
 pub(in crate::engine) fn refuses(sentence: &str) -> bool {
     let end = in_small_letters(tail(sentence, END));
-    let (all, clause) = (words(&end), last_clause(&end, PARTS_IN_SENTENCE));
-    // Mostly the sentence is one clause.
-    let denied = if clause.len() == end.len() { denies(&all) } else { denies(&words(clause)) };
-    denied
+    let clause = last_clause(&end, PARTS_IN_SENTENCE);
+    let mut all = words(end.strip_suffix(clause).unwrap_or_default());
+    let before = all.len();
+    all.extend(words(clause));
+    denies(all.get(before..).unwrap_or_default())
         || denies_such(&all)
         || clause.len() < end.len() && denies_such(&words(clause))
         || gives_up(&end, clause)
@@ -92,13 +96,29 @@ pub(in crate::engine) fn denies_here(line: &str) -> bool {
 
 /// The `sentence` in small letters, with plain apostrophes.
 pub(in crate::engine) fn in_small_letters(sentence: &str) -> String {
-    sentence.to_lowercase().replace('’', "'")
+    let small = sentence.to_lowercase();
+    // Mostly there are none of the others.
+    if small.contains('’') { small.replace('’', "'") } else { small }
 }
 
 /// The words of a sentence in small letters, without what stands round them.
-pub(in crate::engine) fn words(sentence: &str) -> Vec<&str> {
-    let words = sentence.split(|c: char| c.is_whitespace() || c == ',');
-    words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric())).filter(|word| !word.is_empty()).collect()
+pub(in crate::engine) fn words<'s>(sentence: &'s str) -> Vec<&'s str> {
+    let plain = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    let trimmed = |word: &'s str| word.trim_matches(|c: char| !c.is_alphanumeric());
+    let (mut words, mut rest) = (Vec::with_capacity(sentence.len() / WORD), sentence);
+    // By bytes: mostly all white space is ASCII's.
+    while !rest.is_empty() {
+        let end = rest.bytes().position(|byte| matches!(byte, b'\t'..=b'\r' | b' ' | b',')).unwrap_or(rest.len());
+        let (word, behind) = rest.split_at_checked(end).unwrap_or_default();
+        rest = behind.get(1..).unwrap_or_default();
+        // Mostly there is nothing round it.
+        if plain(word.as_bytes().first()) && plain(word.as_bytes().last()) && word.is_ascii() {
+            words.push(word);
+        } else {
+            words.extend(word.split(char::is_whitespace).map(trimmed).filter(|word| !word.is_empty()));
+        }
+    }
+    words
 }
 
 /// The `text` is a heading of wrong calls, and nothing else.

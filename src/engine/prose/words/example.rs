@@ -186,7 +186,7 @@ impl Examples {
                 || heads_wrong_call(heading)
                 || is_under_examples(before, line, last)
                 || self.in_list_of_examples(item, line, last) && is_list_of_examples(item)
-                || is_turn_of_example(before);
+                || is_turn_of_example(before, line);
         };
         // Two of them begin a literal block of reStructuredText.
         let label = label.strip_suffix(':').unwrap_or(label);
@@ -219,8 +219,8 @@ impl Examples {
         self.refused = self.in_refused_list(label, line);
         self.refused
             || self.in_list_of_examples(label, line, last)
-            || is_titled_example(label, last)
-            || is_turn_of_example(before)
+            || is_titled_example(label, line, last)
+            || is_turn_of_example(before, line)
     }
 
     /// The line that begins at `start` and ends the `text` is an item of a list whose head says of each call what it says of one.
@@ -298,7 +298,8 @@ fn is_item(cx: &Reader<'_>, text: &str) -> bool {
     // By the search that is as fast as the processor: the line may be far longer than what is asked of it.
     let line = memchr::memrchr(b'\n', text.as_bytes()).unwrap_or(text.len());
     let (before, line) = text.split_at(line);
-    if COMMENTS.iter().any(|begin| line.trim_start().starts_with(begin)) {
+    let begins = line.trim_start();
+    if COMMENTS.iter().any(|begin| begins.starts_with(begin)) {
         return is_item(cx, before.trim_end());
     }
     match text.as_bytes() {

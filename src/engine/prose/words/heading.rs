@@ -103,10 +103,11 @@ pub(in crate::engine) fn is_under_examples(text: &str, start: usize, last: Optio
     false
 }
 
-/// The `text` ends in a label, without its colon, that is the title of an example: it stands right under a heading that announces
-/// examples, or, if that speaks of several, right behind the `last` one. Whoever speaks of a call of their own makes it.
-pub(in crate::engine) fn is_titled_example(text: &str, last: Option<usize>) -> bool {
-    let (above, title) = text.rsplit_once('\n').unwrap_or(("", text));
+/// The line that begins at `start` and ends the `text` is a label, without its colon, that is the title of an example: it stands right
+/// under a heading that announces examples, or, if that speaks of several, right behind the `last` one. Whoever speaks of a call of their
+/// own makes it.
+pub(in crate::engine) fn is_titled_example(text: &str, start: usize, last: Option<usize>) -> bool {
+    let Some((above, title)) = text.split_at_checked(start) else { return false };
     if title.len() > LONGEST_LABEL || !title.starts_with(|c: char| c.is_uppercase()) {
         return false;
     }
@@ -130,9 +131,14 @@ fn is_numbered(line: &str) -> bool {
 /// So many lines of a conversation stand between a call and what announces it as an example.
 const MOST_TURNS: usize = 4;
 
-/// The `text` ends in a line of a conversation, and that stands right under what announces it as an example.
-pub(in crate::engine) fn is_turn_of_example(text: &str) -> bool {
+/// The line that begins at `start` and ends the `text` is one of a conversation, and that stands right under what announces it as an
+/// example.
+pub(in crate::engine) fn is_turn_of_example(text: &str, start: usize) -> bool {
     let spoken = |line: &&str| asks_as_user(line) || answers(line);
+    // Mostly the last line, which may be long, is none.
+    if !text.get(start..).is_some_and(|line| spoken(&line)) {
+        return false;
+    }
     let lines = || text.rsplit('\n').filter(|line| !line.trim_ascii().is_empty());
     let turns = lines().take(MOST_TURNS).take_while(spoken).count();
     turns > 0 && lines().nth(turns).is_some_and(announces_example)
