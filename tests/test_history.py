@@ -783,11 +783,12 @@ def test_text_of_a_message_is_not_bytes() -> None:
 
 
 def test_messages_that_are_no_list_of_them() -> None:
+    wrong: list[Any] = [None, 5, "x", {}]
     for use in (
         lambda messages: toolglot.convert_messages(messages, to="anthropic"),
         lambda messages: toolglot.check_history(messages, "openai"),
         lambda messages: toolglot.ToolSet([]).inject(messages),
     ):
-        for messages in (None, 5, "x", {}):
+        for messages in wrong:
             with pytest.raises(TypeError, match="messages is a list of messages, not a"):
                 use(messages)

@@ -178,7 +178,8 @@ fn written(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let options = PyDict::new(py);
     options.set_item("ensure_ascii", false)?;
     let told = |args: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| {
-        to_py(args.py(), &from_result(&args.get_item(0)?)?).map(Bound::unbind)
+        // Not as a whole result: of one without end there would be no end of it.
+        to_py(args.py(), &read_as(Form::Result, &args.get_item(0)?)?).map(Bound::unbind)
     };
     options.set_item("default", PyCFunction::new_closure(py, None, None, told)?)?;
     let text = py.import("json")?.call_method("dumps", (value,), Some(&options))?;
