@@ -1,8 +1,10 @@
 //! Inline code, in backticks: it holds no call.
 use super::code::{behind_sentence, run};
+use crate::engine::call::MOST_READ_AGAIN;
 use crate::engine::look::{Look, seen, taken, told};
 use crate::engine::trace::{Noted, Reason};
 use crate::engine::{Doubt, Engine, Reader, Taken};
+use crate::json::{Part, Quoting};
 use std::ops::Range;
 
 /// A run of backticks that may have opened inline code. It ends with its paragraph at the latest: then the run was a sign like
@@ -14,11 +16,13 @@ pub(crate) struct Inline {
     /// How far the paragraph has been followed, and that its last line is blank up to there.
     followed: usize,
     blank: bool,
+    /// Where that stands which closes it, if a call made somebody look.
+    closes: Option<usize>,
 }
 
 impl Inline {
     pub(in crate::engine) fn new(ticks: usize, at: usize) -> Self {
-        Self { ticks, at, followed: at + ticks, blank: false }
+        Self { ticks, at, followed: at + ticks, blank: false, closes: None }
     }
 
     /// The backticks in `range` that close it, in its paragraph.
@@ -37,6 +41,37 @@ impl Inline {
             at = start + ticks;
         }
         None
+    }
+
+    /// Where the backticks stand behind `at` that close it, or its paragraph ends, and whether they do. A call begins there: backticks in its
+    /// brackets are its own, if those close in the paragraph and it is read so `closely`.
+    fn closes_behind(mut self, cx: &Reader<'_>, at: usize, closely: bool) -> Look<(usize, bool)> {
+        let (mut depth, mut string, mut inside) = (0_usize, Quoting::default(), None);
+        let mut here = at;
+        while let Some(byte) = cx.bytes().get(here).copied() {
+            let outside = matches!(string.read(byte, |escaped| depth > 0 && !escaped), Part::Outside);
+            match byte {
+                b'`' => {
+                    let ticks = seen!(run(cx, here, b'`'));
+                    if ticks == self.ticks && (depth == 0 || !closely) {
+                        return Look::Is((here, true));
+                    }
+                    inside = inside.or((ticks == self.ticks).then_some(here));
+                    here += ticks;
+                    continue;
+                }
+                b'\n' if self.is_over(cx, here + 1) => break,
+                b'(' | b'[' | b'{' if outside => depth += 1,
+                b')' | b']' | b'}' if outside => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            here += 1;
+        }
+        if here >= cx.text.len() && !cx.eof {
+            return Look::More;
+        }
+        let inside = inside.filter(|_| depth > 0);
+        Look::Is((inside.unwrap_or(here), inside.is_some()))
     }
 
     /// Where the backticks at `closer` end that close it.
@@ -80,11 +115,29 @@ impl Engine {
                 self.inline = None;
             }
             Some(_) => {}
-            None if length == 1 && told!(is_lone(cx, at)).is_some() => {}
+            None if length == 1 && told!(is_apostrophe(cx, at)).is_some() => {}
             None => self.inline = Some(Inline::new(length, at)),
         }
         self.at = at + length;
         Taken::Done
+    }
+
+    /// A call without markers may begin at `at`: it is shown in inline code, if what closes that stands behind it. Else nothing opened any.
+    #[cold]
+    pub(in crate::engine) fn in_code(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
+        let Some(inline) = self.inline else { return Look::No };
+        if inline.closes.is_some_and(|closer| closer > at) {
+            return Look::Is(());
+        }
+        // A paragraph of nothing but such calls would be read again for each of them.
+        let (end, closed) = seen!(inline.closes_behind(cx, at, self.reread <= MOST_READ_AGAIN * at));
+        self.reread += end - at;
+        if closed {
+            self.inline = Some(Inline { closes: Some(end), ..inline });
+        } else {
+            self.leave_inline(at);
+        }
+        Look::when(closed)
     }
 
     /// Leaves inline code whose paragraph ends before `at`.
@@ -103,29 +156,17 @@ impl Engine {
     }
 }
 
-/// The backtick at `at` opens no code: it is the apostrophe of a word (`I\`ll`), or a blank follows it and no other one in its line.
-fn is_lone(cx: &Reader<'_>, at: usize) -> Look<()> {
-    /// An apostrophe has no more letters behind it.
+/// The backtick at `at` is the apostrophe of a word: `I\`ll`.
+fn is_apostrophe(cx: &Reader<'_>, at: usize) -> Look<()> {
+    /// No more letters stand behind it.
     const LETTERS: usize = 2;
-    /// A longer line is not waited for.
-    const LONGEST_LINE: usize = 256;
-    let behind = cx.ahead(at + 1, LONGEST_LINE);
-    let letters = behind.bytes().take(LETTERS + 1).take_while(u8::is_ascii_alphabetic).count();
-    let next = behind.as_bytes().get(letters);
-    if letters > 0 {
-        let in_word = cx.slice(0, at).ends_with(char::is_alphanumeric);
-        return match next {
-            None if !cx.eof && letters <= LETTERS => Look::More,
-            next => Look::when(in_word && letters <= LETTERS && next != Some(&b'`')),
-        };
+    let behind = cx.near(at + 1, LETTERS + 1);
+    let letters = behind.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    if letters == 0 || !cx.slice(0, at).ends_with(char::is_alphanumeric) {
+        return if behind.is_empty() && !cx.eof { Look::More } else { Look::No };
     }
-    if next.is_some_and(|next| !matches!(next, b' ' | b'\t')) {
-        return Look::No;
-    }
-    match memchr::memchr2(b'`', b'\n', behind.as_bytes()).and_then(|end| behind.as_bytes().get(end)) {
-        Some(end) => Look::when(*end == b'\n'),
-        None if at + 1 + LONGEST_LINE <= cx.text.len() => Look::No,
-        None if cx.eof => Look::Is(()),
-        None => Look::More,
+    match behind.get(letters) {
+        None if letters <= LETTERS && !cx.eof => Look::More,
+        next => Look::when(letters <= LETTERS && next != Some(&b'`')),
     }
 }

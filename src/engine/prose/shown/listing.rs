@@ -7,12 +7,13 @@ use crate::engine::prose::words::example::has_blank_line;
 use crate::engine::prose::words::mentioned::{announces_step, in_first_person};
 use crate::engine::reader::{floor, invisible};
 use crate::engine::{Look, Reader};
+use crate::json::Balance;
 use aho_corasick::{AhoCorasick, Match, packed};
 use once_cell::sync::Lazy;
 use std::ops::Range;
 
 /// What may begin such a listing.
-const BEGINS: [&str; 18] = [
+const BEGINS: [&str; 22] = [
     "<<",
     SEARCH,
     DOUBLE,
@@ -31,6 +32,10 @@ const BEGINS: [&str; 18] = [
     "@'\r\n",
     "@\"\r\n",
     TAG,
+    "= `",
+    "=`",
+    "(`",
+    "return `",
 ];
 
 /// What begins a tag of a template, those that open a block of one, and what closes each.
@@ -66,6 +71,9 @@ const ENDS: [(&str, &str, &str); 15] = [
 const DOUBLE: &str = "\"\"\"";
 
 const SINGLE: &str = "'''";
+
+/// What begins and ends a template literal of JavaScript's.
+const TICK: &str = "`";
 
 /// What begins a conflict of a merge, and an edit that is written so, behind the first two of its signs, and an edit whose signs are
 /// none of a merge. Models end either with the signs of the other.
@@ -356,6 +364,8 @@ impl Listing {
                 let below = at + before.len() + self.closer() < end;
                 below && !before.trim_ascii().is_empty() && before.ends_with([' ', '\t'])
             }
+            // Inline code begins there.
+            Self::Quotes { quotes: TICK, .. } => cx.slice(end, cx.next_char(end)).contains(char::is_alphanumeric),
             // Quotes in code are no string's.
             Self::Quotes { .. } => before.ends_with('`'),
             _ => false,
@@ -367,6 +377,7 @@ impl Listing {
         let closer = end.saturating_sub(self.closer());
         let inside = cx.slice(at.min(closer), closer);
         match self {
+            Self::Quotes { quotes: TICK, .. } if Balance::of(inside.as_bytes()).opens_more() => true,
             Self::Quotes { .. } => in_value(inside) || is_value(cx.line_before(closer, LINE)),
             Self::Edit => inside.contains(CONFLICT) || inside.contains(SEARCH),
             Self::Here(word) | Self::Php(word) => {
@@ -489,6 +500,14 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize,
                 };
                 begins_string(before, line, whole).map(|shows| (end, Listing::Quotes { quotes, shows, given }))
             }
+            opener if opener.ends_with(TICK) => {
+                let before = cx.line_before(end - TICK.len(), LINE);
+                // In prose a bracket stands behind a blank, and inline code ends behind such signs too.
+                let given = !before.ends_with(" (") && is_given(before) && !before.contains(TICK);
+                let to = if is_value(before) { GivenTo::Value } else { GivenTo::Text(0) };
+                let quotes = Listing::Quotes { quotes: TICK, shows: true, given: to };
+                (given && !line.contains(TICK)).then_some((end, quotes))
+            }
             opener if ENDS.iter().any(|(known, ..)| *known == opener) => {
                 // What shows a thing as it is stands in lines of its own; a string may begin anywhere.
                 let string = opener.ends_with(['"', '\n']);
@@ -534,7 +553,8 @@ fn is_command(cx: &Reader<'_>, at: usize) -> bool {
 fn is_cut_off(cx: &Reader<'_>, listing: &Listing, begun: usize, at: usize) -> bool {
     let is = match listing {
         Listing::Here(_) | Listing::Php(_) => listing.is_sure(cx, at),
-        Listing::Quotes { .. } => true,
+        // A lone backtick opens nothing.
+        Listing::Quotes { quotes, .. } => *quotes != TICK,
         _ => false,
     };
     is && at - begun <= MOST_CUT_OFF && !has_blank_line(cx.slice(begun, at))
