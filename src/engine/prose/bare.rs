@@ -52,7 +52,7 @@ impl Engine {
         let begins = self.begins_line(cx, start);
         if start == at || !cx.offered(&name) || !begins || !leads() {
             let offered = self.out.trace.is_on() && cx.offered(&name);
-            if start < at && (offered || begins) {
+            if start < at && (offered || begins) && self.inline.is_none() {
                 self.pass(cx, start, if offered { Reason::Place } else { Reason::NameNotOffered });
             }
             return Taken::No;

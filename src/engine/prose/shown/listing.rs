@@ -1,5 +1,6 @@
 //! What a program or a patch shows: text without markers is no call in a here document of a shell or of PHP, in a string between
-//! three quotes or in a template literal, or in a line of a patch. With markers it is none in a here document or a patch either, as in a fence of code.
+//! three quotes or in a template literal, or in a line of a patch. With markers it is none in a here document or a patch either, as
+//! in a fence of code.
 mod string;
 
 use super::here_document::{here, php_document};
