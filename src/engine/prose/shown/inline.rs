@@ -43,9 +43,9 @@ impl Inline {
         None
     }
 
-    /// Where the backticks stand behind `at` that close it, or its paragraph ends, and whether they do. A call begins there: backticks in its
-    /// brackets are its own, if those close in the paragraph and it is read so `closely`.
-    fn closes_behind(mut self, cx: &Reader<'_>, at: usize, closely: bool) -> Look<(usize, bool)> {
+    /// Where the backticks stand behind `at` that close it in its paragraph, if any do, and how far that was read for them. A call begins
+    /// there: backticks in its brackets are its own, if those close in the paragraph and it is read so `closely`.
+    fn closes_behind(mut self, cx: &Reader<'_>, at: usize, closely: bool) -> Look<(Option<usize>, usize)> {
         let (mut depth, mut string, mut inside) = (0_usize, Quoting::default(), None);
         let mut here = at;
         while let Some(byte) = cx.bytes().get(here).copied() {
@@ -54,7 +54,10 @@ impl Inline {
                 b'`' => {
                     let ticks = seen!(run(cx, here, b'`'));
                     if ticks == self.ticks && (depth == 0 || !closely) {
-                        return Look::Is((here, true));
+                        let own = if closely { self.begins_another(cx, here) } else { Look::No };
+                        let Some(end) = told!(own) else { return Look::Is((Some(here), here)) };
+                        here = end;
+                        continue;
                     }
                     inside = inside.or((ticks == self.ticks).then_some(here));
                     here += ticks;
@@ -70,8 +73,36 @@ impl Inline {
         if here >= cx.text.len() && !cx.eof {
             return Look::More;
         }
-        let inside = inside.filter(|_| depth > 0);
-        Look::Is((inside.unwrap_or(here), inside.is_some()))
+        Look::Is((inside.filter(|_| depth > 0), here))
+    }
+
+    /// As many backticks at `at` begin inline code of their own and close none: a blank stands before them and a word behind, and others
+    /// close that word in the same line. Where those end.
+    fn begins_another(self, cx: &Reader<'_>, at: usize) -> Look<usize> {
+        /// Longer code is not waited for.
+        const LONGEST: usize = 256;
+        let behind = at + self.ticks;
+        let near = cx.near(behind, LONGEST);
+        let begins =
+            |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b'-' | b'<' | b'$' | b'@');
+        let parted = cx.slice(0, at).ends_with([' ', '\t', '\n', '(']);
+        if !parted || near.first().is_some_and(|byte| !begins(byte)) {
+            return Look::No;
+        }
+        let mut here = 0;
+        while let Some(next) = memchr::memchr2(b'`', b'\n', near.get(here..).unwrap_or_default()) {
+            let start = here + next;
+            let ticks = near.iter().skip(start).take_while(|byte| **byte == b'`').count();
+            here = start + ticks;
+            match ticks {
+                0 => return Look::No,
+                _ if here == near.len() && (here == LONGEST || !cx.eof) => return cx.ran_out(here, LONGEST),
+                _ if ticks != self.ticks => {}
+                _ if cx.slice(0, behind + start).ends_with([' ', '\t']) => return Look::No,
+                _ => return Look::Is(behind + here),
+            }
+        }
+        cx.ran_out(near.len(), LONGEST)
     }
 
     /// Where the backticks at `closer` end that close it.
@@ -106,6 +137,11 @@ impl Engine {
         if length >= 3 && self.inline.is_none() && behind_sentence(cx, at) {
             taken!(self.opens_behind(cx, at, length));
         }
+        // Those behind a call may be the first of others.
+        let inline = self.inline.filter(|_| closes && self.holds(Doubt::InlineCode));
+        if told!(inline.map_or(Look::No, |inline| inline.begins_another(cx, at))).is_some() {
+            self.leave_inline(at);
+        }
         match self.inline {
             Some(inline) if closes => {
                 if self.holds(Doubt::InlineCode) {
@@ -130,14 +166,13 @@ impl Engine {
             return Look::Is(());
         }
         // A paragraph of nothing but such calls would be read again for each of them.
-        let (end, closed) = seen!(inline.closes_behind(cx, at, self.reread <= MOST_READ_AGAIN * at));
-        self.reread += end - at;
-        if closed {
-            self.inline = Some(Inline { closes: Some(end), ..inline });
-        } else {
-            self.leave_inline(at);
+        let (closes, read) = seen!(inline.closes_behind(cx, at, self.reread <= MOST_READ_AGAIN * at));
+        self.reread += read - at;
+        match closes {
+            Some(_) => self.inline = Some(Inline { closes, ..inline }),
+            None => self.leave_inline(at),
         }
-        Look::when(closed)
+        Look::when(closes.is_some())
     }
 
     /// Leaves inline code whose paragraph ends before `at`.
