@@ -26,10 +26,9 @@ impl Quotation {
         let near = text.get(floor(text, text.len().saturating_sub(QUOTATION))..).unwrap_or_default();
         let line = memchr::memrchr(b'\n', near.as_bytes()).map_or(0, |at| at + 1);
         let line = near.as_bytes().get(line..).unwrap_or_default();
-        let open = |quote: u8| memchr::memchr_iter(quote, line).fold(false, |open, at| open ^ is_mark(line, at, open));
         let fence = memchr::memmem::find(near.as_bytes(), FENCE.as_bytes()).is_some();
         let fence = fence && near.lines().filter(|line| line.trim_start().starts_with(FENCE)).count() % 2 == 1;
-        Self { quotes: [b'"', b'\'', b'`'].map(|quote| Some(quote).filter(|quote| open(*quote))), fence }
+        Self { quotes: [b'"', b'\'', b'`'].map(|quote| Some(quote).filter(|quote| is_open(line, *quote))), fence }
     }
 
     /// Something is.
@@ -63,13 +62,31 @@ impl Quotation {
     }
 }
 
-/// The quote at `at` in a `line` opens something, or closes what is `open`: it is not escaped, and no apostrophe in a word. Whatever else
-/// it may be, it may quote the marker behind it.
-fn is_mark(line: &[u8], at: usize, open: bool) -> bool {
-    let (before, behind) = line.split_at_checked(at).unwrap_or_default();
-    let letter = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
-    let in_word = behind.first() == Some(&b'\'') && letter(before.last()) && letter(behind.get(1));
-    before.last() != Some(&b'\\') && (!in_word || !open && begins_string(before))
+/// What stands before a quote that opens, if no white space does.
+const BEFORE_QUOTE: [u8; 15] = *b"([{<>=,:;|&+\"'`";
+
+/// A `quote` is open where the `line` ends, in one of two ways to read that. All of them open and close by turns, but for escaped ones
+/// and apostrophes in words; or only those open that no word stands before, as others are a sign of inches or end a word, and none closes
+/// that has a blank before it alone. Which of them is meant tells what stands behind the line.
+fn is_open(line: &[u8], quote: u8) -> bool {
+    let letter = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
+    let blank = |byte: u8| matches!(byte, b' ' | b'\t');
+    let (mut by_turns, mut fitting) = (false, false);
+    for at in memchr::memchr_iter(quote, line) {
+        let before = line.get(..at).unwrap_or_default();
+        let (last, next) = (before.last().copied(), line.get(at + 1).copied());
+        if last == Some(b'\\') {
+            continue;
+        }
+        let in_word = quote == b'\'' && letter(last) && letter(next);
+        by_turns ^= !in_word;
+        fitting = if fitting {
+            in_word || last.is_some_and(blank) && next.is_none_or(|next| letter(Some(next)) || next.is_ascii_digit())
+        } else {
+            last.is_none_or(|last| blank(last) || BEFORE_QUOTE.contains(&last)) || begins_string(before)
+        };
+    }
+    by_turns || fitting
 }
 
 /// The `text` ends in a word of the letters that Python's strings have before them, C's or SQL's.

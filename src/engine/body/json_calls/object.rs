@@ -9,6 +9,9 @@ use crate::json::Repaired;
 use crate::schema::Tool;
 use crate::turn::{Issue, IssueCode};
 
+/// No more blanks stand between an object and the words behind it.
+const FEW_BLANKS: usize = 8;
+
 impl JsonCalls {
     /// The last frame is a whole object: it is a call, an envelope, or neither.
     pub(super) fn object(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, raw: Range<usize>) -> Flow {
@@ -27,8 +30,12 @@ impl JsonCalls {
             }
         }
         let (named, begins) = (frame.name.is_some(), frame.start);
-        if named && frame.arguments.is_none() && self.is_beside(cx, writer, begins) {
-            return Flow::On;
+        if named && frame.arguments.is_none() {
+            match self.is_beside(cx, writer, begins..raw.end) {
+                Look::Is(()) => return Flow::On,
+                Look::More => return Flow::Stop(Progress::More),
+                Look::No => {}
+            }
         }
         let Some(frame) = self.frames.last_mut() else { return Flow::On };
         match (named, frame.arguments.clone()) {
@@ -39,17 +46,25 @@ impl JsonCalls {
         }
     }
 
-    /// The object at `at`, which has a name and no arguments, stands behind what was called where nothing closes the calls, and no sign
-    /// says that it goes on with them, nor is it all the name of an offered tool or has a parameter of one: it is what follows.
-    fn is_beside(&self, cx: &Reader<'_>, writer: &Writer, at: usize) -> bool {
+    /// The `object`, which has a name and no arguments, stands behind what was called where nothing closes the calls, and no sign says that
+    /// it goes on with them, nor has it a parameter of an offered tool, or is all the name of one with no words behind it: it is what follows.
+    fn is_beside(&self, cx: &Reader<'_>, writer: &Writer, object: Range<usize>) -> Look<()> {
         if self.before.is_none_or(|(_, begun)| begun == 0) || self.frames.len() > 1 || cx.made || writer.is_unmarked() {
-            return false;
+            return Look::No;
         }
-        let parted = cx.slice(0, at).trim_ascii_end().ends_with([',', ';']);
-        let tool = self.name(cx).and_then(|name| cx.tool(&name));
+        if cx.slice(0, object.start).trim_ascii_end().ends_with([',', ';']) || must_close(writer.closing(cx)) {
+            return Look::No;
+        }
+        let Some(tool) = self.name(cx).and_then(|name| cx.tool(&name)) else { return Look::Is(()) };
         let others = self.frames.last().map(|frame| frame.others.as_slice()).unwrap_or_default();
-        let called = tool.is_some_and(|tool| others.is_empty() || others.iter().any(|o| tool.declares(o.raw_key(cx))));
-        !parted && !called && !must_close(writer.closing(cx))
+        if !others.is_empty() {
+            return Look::when(!others.iter().any(|other| tool.declares(other.raw_key(cx))));
+        }
+        let near = cx.ahead(object.end, FEW_BLANKS);
+        match near.trim_start_matches([' ', '\t']).chars().next() {
+            Some(next) => Look::when(next.is_alphanumeric() || matches!(next, '(' | '"' | '\'' | '`')),
+            None => cx.ran_out(near.len(), FEW_BLANKS),
+        }
     }
 
     /// Where keys name tools, the one before the object at `value` names one, though it is a word for a part of calls as well: nothing

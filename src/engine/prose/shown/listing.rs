@@ -1,18 +1,22 @@
 //! What a program or a patch shows: text without markers is no call in a here document of a shell or of PHP, in a string between
-//! three quotes, or in a line of a patch. With markers it is none in a here document or a patch either, as in a fence of code.
+//! three quotes or in a template literal, or in a line of a patch. With markers it is none in a here document or a patch either, as
+//! in a fence of code.
+mod string;
+
 use super::here_document::{here, php_document};
-use super::program::defines;
 use crate::char_class::IDENTIFIER;
 use crate::engine::prose::words::example::has_blank_line;
 use crate::engine::prose::words::mentioned::{announces_step, in_first_person};
 use crate::engine::reader::{floor, invisible};
 use crate::engine::{Look, Reader};
+use crate::json::Balance;
 use aho_corasick::{AhoCorasick, Match, packed};
 use once_cell::sync::Lazy;
 use std::ops::Range;
+use string::{begins_string, documents, is_given, is_value};
 
 /// What may begin such a listing.
-const BEGINS: [&str; 19] = [
+const BEGINS: [&str; 23] = [
     "<<",
     COMMENT,
     SEARCH,
@@ -32,6 +36,10 @@ const BEGINS: [&str; 19] = [
     "@'\r\n",
     "@\"\r\n",
     TAG,
+    "= `",
+    "=`",
+    "(`",
+    "return `",
 ];
 
 /// What begins a tag of a template, those that open a block of one, and what closes each.
@@ -73,6 +81,9 @@ const DOUBLE: &str = "\"\"\"";
 
 const SINGLE: &str = "'''";
 
+/// What begins and ends a template literal of JavaScript's.
+const TICK: &str = "`";
+
 /// What begins a conflict of a merge, and an edit that is written so, behind the first two of its signs, and an edit whose signs are
 /// none of a merge. Models end either with the signs of the other.
 const CONFLICT: &str = "<<<<<";
@@ -90,18 +101,6 @@ const PATCH_ENDS: &str = "*** End Patch";
 
 /// What begins a line of a patch, behind its first one.
 const PATCH_LINES: [&str; 9] = [" ", "+", "-", "@", "\\", PATCH, "diff --git ", "index ", "new file "];
-
-/// What stands before a string in a program, in its line.
-const BEFORE_STRING: [char; 7] = ['=', '(', '[', '{', ',', ':', '+'];
-
-/// Letters right before a string that say how it is read.
-const PREFIXES: [char; 8] = ['f', 'r', 'b', 'u', 'F', 'R', 'B', 'U'];
-
-/// What a file that describes a model gives a text to.
-const DIRECTIVES: [&str; 4] = ["SYSTEM", "TEMPLATE", "MESSAGE", "LICENSE"];
-
-/// What gives a string to its caller.
-const RETURNS: [&str; 2] = ["return", "yield"];
 
 /// What stands behind the word of a here document where its line is a command, and no sentence.
 const BEHIND_WORD: [char; 7] = ['>', '|', ';', '&', '\\', '#', '2'];
@@ -363,6 +362,8 @@ impl Listing {
                 let below = at + before.len() + self.closer() < end;
                 below && !before.trim_ascii().is_empty() && before.ends_with([' ', '\t'])
             }
+            // Inline code begins there.
+            Self::Quotes { quotes: TICK, .. } => cx.slice(end, cx.next_char(end)).contains(char::is_alphanumeric),
             // Quotes in code are no string's.
             Self::Quotes { .. } | Self::Until { closer: COMMENT_ENDS, .. } => before.ends_with('`'),
             _ => false,
@@ -374,6 +375,7 @@ impl Listing {
         let closer = end.saturating_sub(self.closer());
         let inside = cx.slice(at.min(closer), closer);
         match self {
+            Self::Quotes { quotes: TICK, .. } if Balance::of(inside.as_bytes()).opens_more() => true,
             Self::Quotes { .. } => in_value(inside) || is_value(cx.line_before(closer, LINE)),
             Self::Edit => inside.contains(CONFLICT) || inside.contains(SEARCH),
             Self::Until { closer: COMMENT_ENDS, .. } => inside.contains(COMMENT),
@@ -399,6 +401,12 @@ impl Listing {
                 };
                 let stands = |at: &usize| cx.bytes().get(at + word.len()).is_none_or(ends) && cx.at_line_start(*at);
                 found.find(stands).map(|at| at + word.len())
+            }
+            Self::Quotes { quotes: TICK, .. } => {
+                // Several in a row are a fence's, or begin inline code.
+                let mut found = memchr::memchr_iter(b'`', text.as_bytes()).map(|i| from + i);
+                let next_to = |at: &usize| [at.wrapping_sub(1), at + 1].map(|at| cx.bytes().get(at) == Some(&b'`'));
+                found.find(|at| next_to(at) == [false; 2]).map(|at| at + TICK.len())
             }
             Self::Quotes { quotes, .. } => {
                 memchr::memmem::find(text.as_bytes(), quotes.as_bytes()).map(|i| from + i + quotes.len())
@@ -497,6 +505,14 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize,
                 };
                 begins_string(before, line, whole).map(|shows| (end, Listing::Quotes { quotes, shows, given }))
             }
+            opener if opener.ends_with(TICK) => {
+                let before = cx.line_before(end - TICK.len(), LINE);
+                // In prose a bracket stands behind a blank, and inline code ends behind such signs too.
+                let given = !before.ends_with(" (") && is_given(before) && !before.contains(TICK);
+                let to = if is_value(before) { GivenTo::Value } else { GivenTo::Text(0) };
+                let quotes = Listing::Quotes { quotes: TICK, shows: true, given: to };
+                (given && !line.contains(TICK)).then_some((end, quotes))
+            }
             opener if ENDS.iter().any(|(known, ..)| *known == opener) => {
                 // What shows a thing as it is stands in lines of its own; a string may begin anywhere.
                 let string = opener.ends_with(['"', '\n']);
@@ -543,57 +559,10 @@ fn is_command(cx: &Reader<'_>, at: usize) -> bool {
 fn is_cut_off(cx: &Reader<'_>, listing: &Listing, begun: usize, at: usize) -> bool {
     let is = match listing {
         Listing::Here(_) | Listing::Php(_) => listing.is_sure(cx, at),
+        // A sentence may have a lone backtick in brackets.
+        Listing::Quotes { quotes: TICK, .. } => !cx.slice(0, begun - TICK.len()).ends_with('('),
         Listing::Quotes { .. } => true,
         _ => false,
     };
     is && at - begun <= MOST_CUT_OFF && !has_blank_line(cx.slice(begun, at))
-}
-
-/// The string that the quotes at `at` begin documents a function or a class, whose head ends in the line above, or a module: it begins
-/// the text, and words stand behind its quotes. Nothing but its prefix stands `before` it in its line.
-fn documents(cx: &Reader<'_>, at: usize, before: &str, line: &str) -> bool {
-    if !before.trim_end_matches(PREFIXES).trim_ascii().is_empty() {
-        return false;
-    }
-    let above = cx.before(at - before.len(), LINE);
-    if above.trim_ascii().is_empty() {
-        return at < LINE && line.starts_with(|c: char| c.is_uppercase()) && line.contains(' ');
-    }
-    let head = above.strip_suffix('\n').and_then(|above| above.rsplit('\n').next());
-    head.is_some_and(|head| defines(head.trim_ascii()))
-}
-
-/// What stands `before` a string in its line gives it to a variable or a function of a program, or to the caller of one.
-fn is_given(before: &str) -> bool {
-    let text = before.trim_end_matches(PREFIXES).trim_ascii();
-    let returned = RETURNS.contains(&text);
-    let directed = || before.split_ascii_whitespace().next().is_some_and(|word| DIRECTIVES.contains(&word));
-    let joined = || text.strip_suffix('+').is_some_and(|text| !text.is_empty());
-    returned || directed() && before.split_ascii_whitespace().count() <= 2 || joined() || is_value(before)
-}
-
-/// What stands `before` a string in its line gives it to a variable or a function.
-fn is_value(before: &str) -> bool {
-    let before = before.trim_end_matches(PREFIXES).trim_ascii_end();
-    let name = |text: &str| text.trim_ascii_end().ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '!'));
-    before.strip_suffix('=').is_some_and(|to| name(to.trim_end_matches([':', '+'])))
-        || before.strip_suffix('(').is_some_and(name)
-}
-
-/// Three quotes stand between what is `before` them and the rest of their `line`, which may be the `whole` of it: a string begins
-/// with them, and whether it shows anything.
-fn begins_string(before: &str, line: &str, whole: bool) -> Option<bool> {
-    // Inline code that has them speaks of them.
-    if line.contains('`') && memchr::memchr_iter(b'`', before.as_bytes()).count() % 2 == 1 {
-        return None;
-    }
-    let before = before.trim_end_matches(PREFIXES);
-    let before = before.trim_ascii_end();
-    if before.is_empty() {
-        // A fence, as some write it.
-        return Some(!line.trim_ascii().eq_ignore_ascii_case("json"));
-    }
-    let opens =
-        before.ends_with(BEFORE_STRING) || is_given(before) || RETURNS.iter().any(|word| before.ends_with(word));
-    (opens || whole && line.trim_ascii().is_empty()).then_some(true)
 }
