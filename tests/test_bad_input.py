@@ -342,10 +342,10 @@ def test_a_dialect_of_ones_own_says_which_field_is_wrong(fields: dict[str, Any],
 @pytest.mark.parametrize(
     ("make", "place", "message"),
     [
-        (lambda: toolglot.Span(0, 1, "zzz", "x"), "kind", "is no kind"),
-        (lambda: toolglot.Span(0, 1, "content", "x", reason="zzz"), "reason", "is no reason"),
-        (lambda: toolglot.Loss("f", "", "zzz"), "kind", "is no kind"),
-        (lambda: toolglot.Issue("zzz"), "code", "is no code"),
+        (lambda: toolglot.Span(0, 1, "zzz", "x"), "kind", "is none of"),
+        (lambda: toolglot.Span(0, 1, "content", "x", reason="zzz"), "reason", "is none of"),
+        (lambda: toolglot.Loss("f", "", "zzz"), "kind", "is none of"),
+        (lambda: toolglot.Issue("zzz"), "code", "is none of"),
         (lambda: toolglot.ToolCall("f", "x"), "arguments", "no JSON"),
     ],
 )
@@ -358,10 +358,10 @@ def test_errors_name_the_argument(make: Callable[[], object], place: str, messag
 @pytest.mark.parametrize("use", [toolglot.normalize, lambda _, provider: toolglot.ToolSet([]).to(provider)])
 def test_an_unknown_provider_is_told_alike(use: Callable[..., object]) -> None:
     with pytest.raises(
-        toolglot.UnknownProviderError, match=r'^no provider is called "x"; there are openai, '
+        toolglot.UnknownProviderError, match=r'^x: no provider is called "x"; there are openai, '
     ) as caught:
         use({}, provider="x")
-    assert caught.value.place == ""
+    assert caught.value.place == "x"
 
 
 @pytest.mark.parametrize("results", [None, 5])

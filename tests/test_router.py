@@ -353,6 +353,7 @@ OVERTAKEN = {
     "a mark of another kind closes the last string",
     "an object in a list that was closed too early, the list being closed",
     "what was mended makes a parameter of a part of a string",
+    "a sign behind the element that an open string shows",
     "a string without its closing quote shows a whole element",
     "a string without its closing quote that shows a whole call, and the marker that closes its own",
     "a string without its end behind an object in a list is an item",

@@ -12,6 +12,9 @@ use crate::json::{Part, Quoting};
 /// What begins another part of the sentence that shows the first call: a choice, whatever words it has,
 const CHOICES: [&str; 5] = ["or", "nor", "oder", "ou", "或"];
 
+/// but for one that corrects what was shown,
+const CORRECTS: [&str; 4] = ["rather", "better", "instead", "actually"];
+
 /// or something more of the same, and what else stands there then. "Then:" alone says what is done next.
 const ADDS: [&str; 9] = ["and", "followed by", "plus", "as well as", "another", "und", "et", "y", "o"];
 const ADDED: [&str; 13] =
@@ -252,6 +255,7 @@ fn goes_on_with(words: &str) -> bool {
     };
     let each = |text| str::split(text, |c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let choice = CHOICES.iter().find_map(|begin| behind(begin));
-    choice.is_some_and(|rest| each(rest).count() < MOST_WORDS && !in_first_person(rest))
+    let corrects = |rest| each(rest).next().is_some_and(|word| is_one_of(word, &CORRECTS));
+    choice.is_some_and(|rest| each(rest).count() < MOST_WORDS && !in_first_person(rest) && !corrects(rest))
         || ADDS.iter().filter_map(|begin| behind(begin)).any(|rest| each(rest).all(|word| is_one_of(word, &ADDED)))
 }

@@ -2,9 +2,10 @@
 //! would. Only what says so surely counts: else the call is made.
 use super::clause::last_clause;
 use super::lexicon::{
-    ADVERBS, ASKS, ASKS_YOU, AUXILIARIES, BEFORE_PASSIVE, CAN, CONFIRMATIONS, CONFIRMS, DENIES_NOTHING, LIKE_THIS,
-    MAY_CALL, MIGHT, NEVER, NOT, NUMBERED, OF_WRONG, PARTS_IN_SENTENCE, PAST, PAST_CALLS, PROMISES, REFUSES, SAYING_SO,
-    STANDS_FOR_CALL, SUCH_CALLS, UPON, VERBS, WAITS, WAS_BEFORE, WHO_DENIES, WISHES, WRONG,
+    ADVERBS, ASKS, ASKS_YOU, AUXILIARIES, BEFORE_PASSIVE, BESIDE_QUESTION, CAN, CONFIRMATIONS, CONFIRMS,
+    DENIES_NOTHING, FIRST_PERSON, LEARNS, LIKE_THIS, MAY_CALL, MIGHT, NEVER, NOT, NUMBERED, OF_WRONG,
+    PARTS_IN_SENTENCE, PAST, PAST_CALLS, PROMISES, REFUSES, SAYING_SO, STANDS_FOR_CALL, SUCH_CALLS, UPON, VERBS, WAITS,
+    WAS_BEFORE, WHO_DENIES, WISHES, WRONG,
 };
 use crate::engine::reader::floor;
 
@@ -41,15 +42,21 @@ pub(in crate::engine) fn refuses(sentence: &str) -> bool {
 /// it asks itself.
 pub(in crate::engine) fn asks_for_answer(sentence: &str) -> bool {
     let sentence = sentence.trim_end_matches(['*', '_', ' ']);
-    // Mostly it is none.
-    if !sentence.ends_with(['?', '？']) || sentence.len() > LONGEST {
+    // Mostly it is none. In a heading somebody asks themselves, and a quoted one was asked before.
+    if !sentence.ends_with(['?', '？']) || sentence.len() > LONGEST || sentence.trim_start().starts_with(['#', '>']) {
         return false;
     }
     let sentence = in_small_letters(sentence);
     let clause = last_clause(&sentence, PARTS_IN_SENTENCE);
     // "The user asks: can I run this?"
-    let told = sentence.strip_suffix(clause).is_some_and(|before| before.trim_end().ends_with([':', '：']));
-    let clause_words = words(clause);
+    let others = |before: &str| {
+        before.trim_end().ends_with([':', '：']) && !words(before).iter().any(|word| FIRST_PERSON.contains(word))
+    };
+    let told = sentence.strip_suffix(clause).is_some_and(others);
+    let mut clause_words = words(clause);
+    while clause_words.last().is_some_and(|last| BESIDE_QUESTION.contains(last)) {
+        clause_words.pop();
+    }
     if clause.len() < sentence.len()
         && let (["should" | "shall" | "may" | "can", "i" | "we", ..], [act, what @ ..]) =
             (words(&sentence).as_slice(), clause_words.as_slice())
@@ -60,9 +67,13 @@ pub(in crate::engine) fn asks_for_answer(sentence: &str) -> bool {
     match clause_words.as_slice() {
         [asks, "i" | "we", act, what @ ..] => {
             let this = !what.is_empty() && what.iter().all(|word| STANDS_FOR_CALL.contains(word));
-            // "Shall I delete it?" asks for leave, "Can I reproduce it?" does not.
-            let leave = matches!(*asks, "shall" | "may") || is_verb(act, 0);
-            ASKS.contains(asks) && this && leave && !told
+            // "Shall I delete it?" asks for leave, "Can I reproduce it?", "Can I use this?" and "May I see it?" do not.
+            let leave = match *asks {
+                "shall" | "may" => !LEARNS.contains(act),
+                "can" | "could" => is_verb(act, 0) && !matches!(*act, "use" | "do"),
+                _ => is_verb(act, 0),
+            };
+            ASKS.contains(asks) && !told && (this && leave || goes_ahead(act, what))
         }
         [_, "i" | "we", ..] => false,
         // "Shall this be run?", "Would you like this to be run?"
@@ -76,11 +87,37 @@ pub(in crate::engine) fn asks_for_answer(sentence: &str) -> bool {
         }
         [asks, "you", rest @ ..] => {
             let me = |words: &[&str]| matches!(words, [wish, "me" | "us", "to"] if WISHES.contains(wish));
-            ASKS_YOU.contains(asks) && rest.windows(3).any(me)
+            let this = match rest {
+                ["mind", "if", "i" | "we", act, what @ ..] => is_verb(act, 0) && names_such(what),
+                [verb, what @ ..] => confirms(verb, 0) && names_such(what),
+                [] => false,
+            };
+            ASKS_YOU.contains(asks) && (this || rest.windows(3).any(me))
         }
-        ["ok" | "okay", "to", ..] => true,
+        ["ok" | "okay", "to", act, what @ ..] => is_verb(act, 0) && names_such(what) || goes_ahead(act, what),
         _ => is_question(clause),
     }
+}
+
+/// The words are for going on with the call below: "proceed", "go ahead with this", "continue and run it".
+fn goes_ahead(act: &str, what: &[&str]) -> bool {
+    let what = match (act, what) {
+        ("proceed" | "continue", what) => what,
+        ("go", [on, what @ ..]) if matches!(*on, "ahead" | "on") => what,
+        _ => return false,
+    };
+    let this = |words: &[&str]| words.iter().all(|word| STANDS_FOR_CALL.contains(word));
+    match what {
+        [] => true,
+        ["with", what @ ..] => this(what),
+        ["and", act, what @ ..] => is_verb(act, 0) && this(what),
+        _ => false,
+    }
+}
+
+/// The `word` is a verb for agreeing, in this form.
+fn confirms(word: &str, form: usize) -> bool {
+    CONFIRMS.iter().any(|forms| forms.get(form).is_some_and(|verb| *verb == word))
 }
 
 /// The last bytes of the sentence, no more than `limit`.
@@ -189,7 +226,11 @@ fn is_not_done(words: &[&str]) -> bool {
     let passive = how.iter().any(|word| BEFORE_PASSIVE.contains(word)) || how.last().is_some_and(|last| negates(last));
     // What "is not done" is due.
     let past = *done != "done" || how.iter().any(|word| matches!(*word, "be" | "was" | "were"));
-    not && passive && past && *done != "ran" && names_such(none.unwrap_or(what))
+    // What is never called is a function of the code.
+    let of_code = how.iter().any(|word| matches!(*word, "is" | "are" | "isn't" | "aren't"))
+        && !how.iter().any(|word| matches!(*word, "be" | "been"))
+        && !what.iter().any(|word| matches!(*word, "call" | "calls" | "command" | "commands"));
+    not && passive && past && !of_code && *done != "ran" && names_such(none.unwrap_or(what))
 }
 
 /// "I have not made this call", "nobody should run this", "this I will not call".
@@ -213,11 +254,12 @@ fn denies_doing(words: &[&str]) -> bool {
     let (who, how) = auxiliaries(words);
     let to = how.last() == Some(&"to");
     match who {
-        ["i" | "we" | "i've" | "we've"] => how.iter().any(|word| negates(word)),
+        // Denied twice, it is done.
+        ["i" | "we" | "i've" | "we've"] => how.iter().filter(|word| negates(word)).count() == 1,
         ["nobody"] | ["no", "one"] => !how.is_empty(),
         ["it", "is", how] | ["it's", how] => to && (REFUSES.contains(how) || NOT.contains(how)),
         ["it", "is", "not", allowed] | ["it's", "not", allowed] | ["it", "isn't", allowed] => {
-            to && CONFIRMS.iter().any(|[_, confirmed]| confirmed == allowed)
+            to && confirms(allowed, 1)
         }
         _ => false,
     }
@@ -360,18 +402,34 @@ fn asks(sentence: &str) -> bool {
 fn asks_to_confirm(words: &[&str]) -> bool {
     let order = words.strip_prefix(&["please"]).unwrap_or(words);
     match order {
-        [verb, what @ ..] if CONFIRMS.iter().any(|[confirm, _]| confirm == verb) => {
+        [verb, what @ ..] if confirms(verb, 0) => {
             let before = without_object(what);
             let runs = matches!(before, [.., "i", may, act] if CAN.contains(may) && is_verb(act, 0));
             let this = what.get(before.len()..).is_some_and(names_such) && (before.is_empty() || runs);
             this || what.is_empty() && order.len() < words.len()
         }
         ["awaiting" | "pending", rest @ ..] | ["waiting", "for", rest @ ..] => {
-            let confirmation = rest.strip_prefix(&["your"]).unwrap_or(rest).first();
-            confirmation.is_some_and(|word| CONFIRMATIONS.contains(word))
+            let [confirmation, behind @ ..] = rest.strip_prefix(&["your"]).unwrap_or(rest) else { return false };
+            CONFIRMATIONS.contains(confirmation) && !goes_on_meanwhile(behind)
         }
         _ => false,
     }
+}
+
+/// The words behind what is waited for say that something else is done in the meantime, or that nothing is waited for.
+fn goes_on_meanwhile(words: &[&str]) -> bool {
+    let act = |word: &str| {
+        FIRST_PERSON.contains(&word)
+            || matches!(word, "is" | "isn't")
+            || word.ends_with("ing") && !word.ends_with("thing")
+    };
+    let waits = |word: Option<&&str>| matches!(word, Some(&("before" | "until" | "for" | "to")));
+    let mut before = None;
+    words.iter().any(|word| {
+        let goes_on = act(word) && !waits(before);
+        before = Some(word);
+        goes_on
+    })
 }
 
 /// The `clause` asks whether something may be done.
@@ -379,7 +437,10 @@ fn is_question(clause: &str) -> bool {
     match words(clause).as_slice() {
         [asks, "i" | "we", ..] => ASKS.contains(asks),
         [asks, "you", wish, ..] => ASKS_YOU.contains(asks) && WISHES.contains(wish),
-        ["is", "it" | "that" | "this", fine, ..] => matches!(*fine, "ok" | "okay" | "fine" | "alright"),
+        ["is", "it" | "that" | "this", fine, rest @ ..] => {
+            let that = matches!(rest, [] | ["if" | "to" | "with" | "that", ..]);
+            matches!(*fine, "ok" | "okay" | "fine" | "alright") && that
+        }
         ["want", "me", "to", ..] | ["ok" | "okay" | "mind", "if", "i" | "we", ..] => true,
         _ => false,
     }
@@ -397,7 +458,7 @@ fn waits(clause: &str) -> bool {
     let Some(rest) = WAITS.iter().find_map(|word| clause.strip_prefix(word)?.strip_prefix(' ')) else { return false };
     let words = self::words(rest);
     let end = words.iter().rposition(|word| !matches!(*word, "this" | "that" | "it" | "so")).map_or(0, |last| last + 1);
-    let is = |verb: &&str, form: usize| CONFIRMS.iter().any(|forms| forms.get(form) == Some(verb));
+    let is = |verb: &&str, form: usize| confirms(verb, form);
     match words.get(..end).unwrap_or_default() {
         ["you", "like" | "want" | "wish"] | ["you'd", "like"] => clause.starts_with("if"),
         ["you", verb] => is(verb, 0),

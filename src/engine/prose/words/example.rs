@@ -7,7 +7,7 @@ use super::heading::{
 };
 use super::instructed::instructs;
 use super::lexicon::{HEADINGS, SAYS_EXAMPLE, SAYS_EXAMPLE_UNPARTED};
-use super::mentioned::{in_first_person, only_mentions};
+use super::mentioned::{in_first_person, only_mentions, shows_some};
 use crate::engine::prose::flow::name_before;
 use crate::engine::prose::runaway::is_one_of;
 use crate::engine::reader::{blank, floor};
@@ -200,7 +200,7 @@ impl Examples {
         let heading = sentence.trim_matches(|c: char| !c.is_alphanumeric());
         self.refused = refuses(sentence) || instructs(sentence);
         if self.refused || is_one_of(heading, HEADINGS) || is_of_report(heading) {
-            self.alone = !self.refused && sentence.ends_with(['"', '\'']);
+            self.alone = !self.refused && sentence.trim_end().ends_with(['"', '\'']);
             return true;
         }
         let whole = from + start..end;
@@ -213,7 +213,7 @@ impl Examples {
             self.silent = self.silent.and(start, end);
         }
         if says && announces(cx.part(&whole)) {
-            self.alone = in_first_person(sentence);
+            self.alone = in_first_person(sentence) && !shows_some(sentence);
             return true;
         }
         self.refused = self.in_refused_list(label, line);

@@ -200,7 +200,7 @@ pub(in crate::engine) fn head_of_list(text: &str, start: usize) -> Option<&str> 
 fn heads(line: &str) -> bool {
     // Mostly it is a line of a call.
     !line.starts_with([' ', '\t', '{', '}'])
-        && line.trim_end_matches(['*', '_', ' ']).ends_with([':', '：'])
+        && line.trim_end_matches(['*', '_', ' ', '\r']).ends_with([':', '：'])
         && item(line).is_none()
 }
 

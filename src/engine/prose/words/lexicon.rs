@@ -334,6 +334,12 @@ pub(super) const PAST_CALLS: Words = &["call", "command", "invocation", "attempt
 /// How a question begins with whoever asks.
 pub(super) const ASKS: Words = &["may", "can", "could", "shall", "should", "do", "am"];
 
+/// What may stand at its end, and says nothing of what is asked.
+pub(super) const BESIDE_QUESTION: Words = &["now", "then", "please", "next", "for", "you", "y/n"];
+
+/// Who asks for leave to do so learns something, and needs no leave for a call.
+pub(super) const LEARNS: Words = &["see", "ask", "know", "suggest", "assume"];
+
 /// How it begins with the other side.
 pub(super) const ASKS_YOU: Words = &["do", "would", "will", "are"];
 
@@ -536,7 +542,13 @@ pub(super) const LOOKS: Words = &["look", "peek", "glance"];
 /// What stands between that and what is looked at, or through.
 pub(super) const LOOKS_AT: Words = &["at", "into", "over", "through", "for", "in"];
 
-/// What stands before an example that is known.
+/// What looks for examples, or tries some, whichever they are.
+pub(super) const SEEKS: Words = &["search", "look", "browse", "find", "test"];
+
+/// What shows some, or only might do what it says.
+pub(super) const SHOWS: Words =
+    &["show", "give", "list", "present", "demonstrate", "illustrate", "share", "could", "would", "might", "are", "you"];
+
 /// What writes a new one, and what such a file is called.
 pub(super) const WRITES: Words = &["write", "create", "add", "make", "generate", "build", "save", "put", "set"];
 pub(super) const WRITTEN: Words = &[
@@ -561,6 +573,8 @@ pub(super) const WRITTEN: Words = &[
     "notebook",
     "document",
 ];
+
+/// What stands before an example that is known.
 pub(super) const KNOWN: Words =
     &["the", "this", "that", "your", "its", "my", "our", "their", "these", "those", "all", "both", "each"];
 

@@ -3,7 +3,7 @@ use super::announced::{in_small_letters, words};
 use super::clause::last_clause;
 use super::lexicon::{
     ACTS_ON_FILE, BESIDE_FIRST_PERSON, FILES, FIRST_PERSON, KNOWN, LOOKS, LOOKS_AT, OF_EXAMPLE, PARTS_ROUND_MENTION,
-    SHOWN_HERE, WRITES, WRITTEN, Words,
+    SEEKS, SHOWN_HERE, SHOWS, WRITES, WRITTEN, Words,
 };
 use crate::engine::prose::words::example::has_blank_line;
 use crate::engine::reader::blank;
@@ -172,7 +172,7 @@ pub(in crate::engine) fn only_mentions(sentence: &str, start: usize, end: usize)
     let shown = || all.iter().chain(&behind).any(|word| SHOWN_HERE.contains(word));
     // A file is written for somebody.
     let shown_here = || all.iter().chain(&behind).any(|word| SHOWN_HERE.contains(word) && *word != "you");
-    if writes_file(&words(clause), &behind) && !shown_here() {
+    if writes_file(&words(clause), &behind) && !shown_here() || seeks(&words(clause)) {
         return true;
     }
     if behind.first().is_some_and(|of| OF_EXAMPLE.contains(of)) || shown() {
@@ -181,7 +181,9 @@ pub(in crate::engine) fn only_mentions(sentence: &str, start: usize, end: usize)
     // What was done before, in the same sentence, is done by the same one: "let me open it and read".
     let earlier = before.get(..before.trim_end().len() - clause.len()).unwrap_or_default();
     let goes_on = earlier.ends_with(" and ") || earlier.ends_with(" then ");
-    done(&words(clause), false) || goes_on && done(&all, true) && !words(clause).is_empty() && acts_on(&words(clause))
+    done(&words(clause), false)
+        || seeks(&words(clause))
+        || goes_on && done(&all, true) && !words(clause).is_empty() && acts_on(&words(clause))
 }
 
 /// The words begin with what whoever writes does with a file, and that is a known one, or `any`.
@@ -196,6 +198,21 @@ fn done(words: &[&str], any: bool) -> bool {
         Some((&("take" | "a" | "another"), _)) if own => looks(rest),
         _ => false,
     }
+}
+
+/// The words are what whoever writes does to find examples.
+fn seeks(words: &[&str]) -> bool {
+    let begins = words.iter().position(|word| !FIRST_PERSON.contains(word) && !is_beside(word)).unwrap_or(words.len());
+    let (step, rest) = words.split_at_checked(begins).unwrap_or_default();
+    let own = step.iter().any(|word| FIRST_PERSON.contains(word));
+    let Some((act, behind)) = rest.split_first() else { return false };
+    let found = matches!(*act, "find" | "test") || behind.contains(&"for");
+    found && (own && SEEKS.contains(act) || step.is_empty() && is_doing(act, SEEKS))
+}
+
+/// Whoever writes the `sentence` with a word for examples only shows some.
+pub(in crate::engine) fn shows_some(sentence: &str) -> bool {
+    words(&in_small_letters(sentence)).iter().any(|word| SHOWS.contains(word))
 }
 
 /// Whoever writes says, in the words before the one for an example and those `behind` it, that they write a file which is one, or one
