@@ -180,7 +180,9 @@ impl Examples {
             let item = if sign { cx.slice(from, at) } else { before };
             // A sentence in an item, and a call in a paragraph below it, are two things.
             let said = !sign && heading.ends_with(['.', '!', '?', '…']) && has_blank_line(cx.slice(end, at));
-            self.refused = asks_for_answer(last_sentence(heading)) || !said && self.in_refused_list(item, line);
+            // Behind items of words a title alone is one more: the list is over where a call stands at the margin below it.
+            let apart = !sign && cx.slice(end, at).ends_with('\n');
+            self.refused = asks_for_answer(last_sentence(heading)) || !said && self.in_refused_list(item, line, apart);
             return self.refused
                 || announces_example(heading)
                 || heads_wrong_call(heading)
@@ -216,16 +218,18 @@ impl Examples {
             self.alone = in_first_person(sentence);
             return true;
         }
-        self.refused = self.in_refused_list(label, line);
+        self.refused = self.in_refused_list(label, line, false);
         self.refused
             || self.in_list_of_examples(label, line, last)
             || is_titled_example(label, line, last)
             || is_turn_of_example(before, line)
     }
 
-    /// The line that begins at `start` and ends the `text` is an item of a list whose head says of each call what it says of one.
-    fn in_refused_list(&mut self, text: &str, start: usize) -> bool {
-        self.listed = head_of_list(text, start).is_some_and(refuses_below);
+    /// The line that begins at `start` and ends the `text` is an item of a list whose head says of each call what it says of one. Where
+    /// the call stands `apart` from the item, one of words has none.
+    fn in_refused_list(&mut self, text: &str, start: usize, apart: bool) -> bool {
+        let head = head_of_list(text, start).filter(|head| !(apart && head.of_words));
+        self.listed = head.is_some_and(|head| refuses_below(head.line));
         self.listed
     }
 

@@ -174,19 +174,40 @@ fn item(line: &str) -> Option<usize> {
     if apart(rest.strip_prefix(['.', ')'])?) { number.parse::<u16>().ok().map(usize::from) } else { None }
 }
 
+/// What introduces a list, and whether the items of that are words: none of the calls stands below the one above.
+pub(in crate::engine) struct ListHead<'t> {
+    pub(in crate::engine) line: &'t str,
+    pub(in crate::engine) of_words: bool,
+}
+
 /// What introduces the list in which the line is an item that begins at `start` and ends the `text`: above it stand the items before
 /// it, by their numbers, or lines that are nothing else. One in the first person is a step.
-pub(in crate::engine) fn head_of_list(text: &str, start: usize) -> Option<&str> {
+pub(in crate::engine) fn head_of_list(text: &str, start: usize) -> Option<ListHead<'_>> {
     let (above, line) = text.split_at_checked(start)?;
     let mut number = item(line).filter(|_| !in_first_person(line))?;
-    for line in above.rsplit('\n') {
+    // Until the item above it was seen.
+    let (mut of_words, mut calls) = (None, false);
+    let mut lines = above.rsplit('\n');
+    while let Some(line) = lines.next() {
         let Some(first) = line.bytes().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r')) else { continue };
         let margin = line.starts_with([' ', '\t']);
         let known = if first.is_ascii_digit() || number == 0 { item(line) } else { None };
+        calls |= of_words.is_none() && ends_call(line);
         match (number, known) {
-            (0, known) if margin || known == Some(0) => {}
-            (0 | 1, _) => return Some(line),
-            (_, Some(above)) if above + 1 == number => number = above,
+            (0, known) if margin || known == Some(0) => of_words = of_words.or(known.map(|_| !calls)),
+            (0 | 1, _) => {
+                let of_words = of_words.unwrap_or_else(|| {
+                    // As those of the list above it in a bug's report are.
+                    let mut above = lines.filter(|line| !line.trim_ascii().is_empty());
+                    let words = |line: &str| item(line).is_some() && !ends_call(line);
+                    !calls && is_report(line) && above.next().is_some_and(words)
+                });
+                return Some(ListHead { line, of_words });
+            }
+            (_, Some(above)) if above + 1 == number => {
+                number = above;
+                of_words = of_words.or(Some(!calls));
+            }
             // Another list goes on there.
             (_, Some(above)) if above >= number && !margin => return None,
             _ if known.is_none() && heads(line) => return None,
@@ -194,6 +215,26 @@ pub(in crate::engine) fn head_of_list(text: &str, start: usize) -> Option<&str> 
         }
     }
     None
+}
+
+/// The `line` is a label of a bug's report.
+fn is_report(line: &str) -> bool {
+    is_of_report(line.trim_matches(|c: char| !c.is_alphanumeric()))
+}
+
+/// A call may end in the `line`, or the fence round one.
+fn ends_call(line: &str) -> bool {
+    let line = line.trim_matches(blank);
+    match line.as_bytes().last() {
+        Some(b'}') => true,
+        Some(b']') => line.ends_with("}]") || line.ends_with(")]") || line == "]",
+        Some(b'>') => line.contains("</") || line.contains('|'),
+        Some(b'`') => line.ends_with("```") || line.ends_with("}`") || line.ends_with(")`"),
+        Some(b'~') => line.ends_with("~~~"),
+        // A remark in brackets stands behind a blank.
+        Some(b')') => line == ")" || !line.contains(" (") && line.contains('('),
+        _ => false,
+    }
 }
 
 /// The `line` introduces something else than an item of the list that goes on below it.
