@@ -108,7 +108,9 @@ pub(in crate::engine) fn is_under_examples(text: &str, start: usize, last: Optio
 /// own makes it.
 pub(in crate::engine) fn is_titled_example(text: &str, start: usize, last: Option<usize>) -> bool {
     let Some((above, title)) = text.split_at_checked(start) else { return false };
-    if title.len() > LONGEST_LABEL || !title.starts_with(|c: char| c.is_uppercase()) {
+    // Behind another sentence it is the end of a paragraph.
+    let said = SENTENCES.iter().any(|end| title.contains(end));
+    if title.len() > LONGEST_LABEL || said || !title.starts_with(|c: char| c.is_uppercase()) {
         return false;
     }
     let examples = |line: &str| level(line).is_some() && announces_example(line) && !is_numbered(line);
