@@ -1,12 +1,12 @@
 //! What the text itself makes an example: the sentence before it ends in a colon and says so, or it is a part of source code.
-use super::announced::{asks_for_answer, refuses};
+use super::announced::{asks_for_answer, in_small_letters, refuses, words};
 use super::coded::labels_call;
 use super::heading::{
     announces_example, head_of_list, heads_wrong_call, is_item_of_examples, is_item_sign, is_list_of_examples,
-    is_of_report, is_titled_example, is_turn_of_example, is_under_examples,
+    is_of_report, is_titled_example, is_turn_of_example, is_under_examples, parts,
 };
 use super::instructed::instructs;
-use super::lexicon::{HEADINGS, SAYS_EXAMPLE, SAYS_EXAMPLE_UNPARTED};
+use super::lexicon::{BESIDE_FIRST_PERSON, FIRST_PERSON, HEADINGS, SAYS_EXAMPLE, SAYS_EXAMPLE_UNPARTED};
 use super::mentioned::{in_first_person, only_mentions};
 use crate::engine::prose::flow::name_before;
 use crate::engine::prose::runaway::is_one_of;
@@ -246,10 +246,23 @@ fn announces_anew(text: &str) -> bool {
     line.trim_end_matches(['*', '_']).ends_with([':', '：']) && !line.contains(['{', '"'])
 }
 
-/// The `text` ends in a line that is a heading, or in which the first person announces what it does.
+/// The `text` ends in a line that is a heading or a rule, or in which the first person says what it does.
 fn begins_step(text: &str) -> bool {
     let Some((_, line)) = text.trim_end().rsplit_once('\n') else { return false };
-    line.starts_with('#') || line.ends_with([':', '：']) && !line.contains(['{', '"']) && in_first_person(line)
+    if line.contains(['{', '"']) {
+        return line.starts_with('#');
+    }
+    parts(line) || line.ends_with([':', '：']) && in_first_person(line) || is_said(line)
+}
+
+/// The `line` is a whole sentence of the first person, or begins or ends with one.
+fn is_said(line: &str) -> bool {
+    let own = |sentence: &str| {
+        let sentence = in_small_letters(sentence);
+        let first = words(&sentence).into_iter().find(|word| !BESIDE_FIRST_PERSON.contains(word));
+        first.is_some_and(|word| FIRST_PERSON.contains(&word))
+    };
+    line.ends_with(['.', '!', '…']) && (own(line) || own(last_sentence(line)))
 }
 
 /// A line of the `text` has nothing in it, or only blanks.

@@ -83,6 +83,21 @@ fn level(line: &str) -> Option<usize> {
     bold(line).map(|_| BOLD)
 }
 
+/// The `line` parts what stands above it from what follows: a heading, by its signs or as all of it is bold, or a rule.
+pub(in crate::engine) fn parts(line: &str) -> bool {
+    line.starts_with('#') || level(line).is_some() || is_rule(line)
+}
+
+/// The `line` is a rule of Markdown's: `---`, `***`, `* * *`.
+pub(in crate::engine) fn is_rule(line: &str) -> bool {
+    let line = line.trim_matches(blank);
+    let sign = line.chars().next().filter(|sign| matches!(sign, '-' | '*' | '_'));
+    sign.is_some_and(|sign| line.chars().all(|c| c == sign || c == ' ') && line.matches(sign).count() >= SHORTEST_RULE)
+}
+
+/// A rule has no fewer signs.
+const SHORTEST_RULE: usize = 3;
+
 /// The line that begins at `start` and ends the `text` is a heading that stands under one that announces examples: right under it, or
 /// behind the `last` example. Behind words it may be a step, and a section with a number is one of a plan.
 pub(in crate::engine) fn is_under_examples(text: &str, start: usize, last: Option<usize>) -> bool {
