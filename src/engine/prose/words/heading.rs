@@ -178,18 +178,36 @@ pub(in crate::engine) fn is_next_item(line: &str, above: &str) -> bool {
     follows && !in_first_person(line)
 }
 
-/// The number of the item that the `line` is in a list, and 0 if that has none.
+/// The number of the item that the `line` is in a list, and 0 if that has none. The number may be a letter, stand in brackets, in a heading
+/// or in bold, or behind the word for what is counted, then with a colon, too.
 fn item(line: &str) -> Option<usize> {
     let line = line.trim_matches(blank);
     let apart = |rest: &str| rest.is_empty() || rest.starts_with(' ');
-    if ["-", "*", "•"].iter().any(|sign| line.strip_prefix(sign).is_some_and(apart)) {
+    if ["-", "*", "•", "+", "–"].iter().any(|sign| line.strip_prefix(sign).is_some_and(apart)) {
         return Some(0);
     }
+    let line = line.trim_start_matches(['#', '*', '_', ' ']);
+    let counted = line.bytes().take(LONGEST_COUNTED).take_while(u8::is_ascii_alphabetic).count();
+    let counted = line.get(counted..)?.strip_prefix(' ').filter(|_| counted > 1);
+    let line = counted.unwrap_or_else(|| line.strip_prefix('(').unwrap_or(line));
     // Whatever stands behind the first sign that no number has, the line may be long.
     let digits = line.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'+').count();
-    let (number, rest) = line.split_at_checked(digits)?;
-    if apart(rest.strip_prefix(['.', ')'])?) { number.parse::<u16>().ok().map(usize::from) } else { None }
+    let letter = line.bytes().next().filter(|byte| digits == 0 && counted.is_none() && byte.is_ascii_lowercase());
+    let (number, rest) = line.split_at_checked(digits.max(letter.iter().count()))?;
+    let behind = rest.strip_prefix(['.', ')']).or_else(|| rest.strip_prefix(':').filter(|_| counted.is_some()));
+    if !(behind.is_some_and(|behind| apart(behind.trim_start_matches(['*', '_'])))
+        || counted.is_some() && rest.is_empty())
+    {
+        return None;
+    }
+    match letter {
+        Some(letter) => Some(usize::from(letter - b'a') + 1),
+        None => number.parse::<u16>().ok().map(usize::from),
+    }
 }
+
+/// The word for what is counted is no longer: "Step", "Option".
+const LONGEST_COUNTED: usize = 16;
 
 /// What introduces a list, and whether the items of that are words: none of the calls stands below the one above.
 pub(in crate::engine) struct ListHead<'t> {
@@ -206,9 +224,11 @@ pub(in crate::engine) fn head_of_list(text: &str, start: usize) -> Option<ListHe
     let (mut of_words, mut calls) = (None, false);
     let mut lines = above.rsplit('\n');
     while let Some(line) = lines.next() {
-        let Some(first) = line.bytes().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r')) else { continue };
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
         let margin = line.starts_with([' ', '\t']);
-        let known = if first.is_ascii_digit() || number == 0 { item(line) } else { None };
+        let known = item(line);
         calls |= of_words.is_none() && ends_call(line);
         match (number, known) {
             (0, known) if margin || known == Some(0) => of_words = of_words.or(known.map(|_| !calls)),
