@@ -31,6 +31,9 @@ pub(super) const RESULTS: [&str; 14] = [
     "function call result",
 ];
 
+/// The one that heads notes as well, of what whoever writes found: no loop writes it behind a call.
+const NOTES: &str = "observations";
+
 /// So much of a paragraph is looked at for such a label.
 const NEAR: usize = 512;
 
@@ -66,7 +69,8 @@ pub(super) fn labels_invented(cx: &Reader<'_>, from: usize, at: usize) -> bool {
     let (label, behind) = label.split_at_checked(length).unwrap_or_default();
     let colon = behind.trim_start_matches(['*', '_']).starts_with(':');
     let heading = closed.trim_start().starts_with('#') && behind.starts_with('\n');
-    if !(colon || heading) || !is_one_of(label.trim_end_matches(|c: char| c == ' ' || c.is_ascii_digit()), &RESULTS) {
+    let words = label.trim_end_matches(|c: char| c == ' ' || c.is_ascii_digit());
+    if !(colon || heading) || !is_one_of(words, &RESULTS) || is_one_of(words, &[NOTES]) {
         return false;
     }
     let near = cx.ahead(from, NEAR);
@@ -101,7 +105,9 @@ impl Engine {
         let label = label.rsplit('\n').next().unwrap_or_default().trim_ascii_start();
         let mut lines = below.split('\n').skip(1).map(str::trim_ascii);
         // Behind a whole object the text goes on with something else.
-        is_one_of(label.trim_matches(['*', '_', '#', ' ']), &RESULTS)
+        let label = label.trim_matches(['*', '_', '#', ' ']);
+        is_one_of(label, &RESULTS)
+            && !is_one_of(label, &[NOTES])
             && lines.all(|line| !(line.is_empty() || line.ends_with(['}', ']']) || in_first_person(line)))
     }
 

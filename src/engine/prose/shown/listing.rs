@@ -287,7 +287,7 @@ impl Listings {
         let far = floor(cx.text, at + near);
         let end = listing.end(cx, self.sought.max(at), far);
         // A word at the end of what came may go on.
-        self.ends = end.filter(|end| cx.eof || *end < cx.text.len());
+        self.ends = end.filter(|end| cx.eof || end + listing.behind() < cx.text.len());
         if let Some(end) = self.ends {
             return ends(end);
         }
@@ -342,6 +342,11 @@ impl Listing {
         }
     }
 
+    /// So much is looked at behind what ends it, besides the character there.
+    fn behind(&self) -> usize {
+        usize::from(matches!(self, Self::Until { closer: COMMENT_ENDS, .. }))
+    }
+
     /// What begins it says that it is one, wherever it ends: the line of a here document is a command, and no sentence.
     fn is_sure(&self, cx: &Reader<'_>, at: usize) -> bool {
         let (Self::Here(word) | Self::Php(word)) = self else { return false };
@@ -365,7 +370,7 @@ impl Listing {
             // Inline code begins there.
             Self::Quotes { quotes: TICK, .. } => cx.slice(end, cx.next_char(end)).contains(char::is_alphanumeric),
             // Quotes in code are no string's.
-            Self::Quotes { .. } | Self::Until { closer: COMMENT_ENDS, .. } => before.ends_with('`'),
+            Self::Quotes { .. } => before.ends_with('`'),
             _ => false,
         }
     }
@@ -378,7 +383,10 @@ impl Listing {
             Self::Quotes { quotes: TICK, .. } if Balance::of(inside.as_bytes()).opens_more() => true,
             Self::Quotes { .. } => in_value(inside) || is_value(cx.line_before(closer, LINE)),
             Self::Edit => inside.contains(CONFLICT) || inside.contains(SEARCH),
-            Self::Until { closer: COMMENT_ENDS, .. } => inside.contains(COMMENT),
+            Self::Until { closer: COMMENT_ENDS, .. } => {
+                // In a line of its own it ends whatever stands above it.
+                inside.contains(COMMENT) || in_value(inside) && !cx.line_before(closer, LINE).trim_ascii().is_empty()
+            }
             Self::Here(word) | Self::Php(word) => {
                 let word = cx.part(word);
                 let quoted = |c: char| matches!(c, '-' | '~' | '<' | ' ' | '\'' | '"' | '\\');
@@ -411,6 +419,10 @@ impl Listing {
             Self::Quotes { quotes, .. } => {
                 memchr::memmem::find(text.as_bytes(), quotes.as_bytes()).map(|i| from + i + quotes.len())
             }
+            Self::Until { closer: COMMENT_ENDS, .. } => {
+                let found = memchr::memmem::find_iter(text.as_bytes(), COMMENT_ENDS.as_bytes());
+                found.map(|i| from + i + COMMENT_ENDS.len()).find(|end| !is_arrow(cx, *end))
+            }
             Self::Until { closer, .. } => {
                 memchr::memmem::find(text.as_bytes(), closer.as_bytes()).map(|i| from + i + closer.len())
             }
@@ -434,6 +446,17 @@ impl Listing {
                 lines.find_map(|at| patch_ends(cx.slice(at, to), *margin).map(|length| at + length))
             }
         }
+    }
+}
+
+/// What might end a comment of HTML's at `end` is an arrow, or spoken of: it stands between words in a line in which none begins.
+fn is_arrow(cx: &Reader<'_>, end: usize) -> bool {
+    let near = |byte: Option<&u8>| byte.is_some_and(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'<'));
+    let next = cx.bytes().get(end);
+    let goes_on = near(next) || next == Some(&b' ') && near(cx.bytes().get(end + 1));
+    goes_on && {
+        let before = cx.line_before(end - COMMENT_ENDS.len(), LINE);
+        !before.trim_ascii().is_empty() && !before.contains(COMMENT)
     }
 }
 
@@ -516,10 +539,14 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize,
             opener if ENDS.iter().any(|(known, ..)| *known == opener) => {
                 // What shows a thing as it is stands in lines of its own; a string may begin anywhere.
                 let string = opener.ends_with(['"', '\n']);
-                let inline = opener == COMMENT && !before.ends_with('`');
+                // Behind words a comment is mentioned, and some are over right where they begin.
+                let comment = opener == COMMENT;
+                let tagged = before.trim_ascii();
+                let inline = comment && tagged.starts_with(['<', '>']) && tagged.ends_with('>');
+                let empty = comment && (line.starts_with('>') || line.starts_with("->"));
                 let ends = ENDS.iter().find(|(known, rest, _)| *known == opener && line.starts_with(rest));
                 let given = string && is_given(before);
-                ends.filter(|_| string || inline || before.trim_ascii().is_empty())
+                ends.filter(|_| !empty && (string || inline || before.trim_ascii().is_empty()))
                     .map(|(.., closer)| (end, Listing::Until { closer, given }))
             }
             TAG => {

@@ -3,7 +3,7 @@ use crate::char_class;
 use crate::engine::body::BodyState;
 use crate::engine::prose::runaway::is_one_of;
 use crate::engine::prose::words::example::has_blank_line;
-use crate::engine::prose::words::heading::{is_item_sign, is_next_item};
+use crate::engine::prose::words::heading::{is_item_sign, is_next_item, is_rule};
 use crate::engine::prose::words::mentioned::in_first_person;
 use crate::engine::reader::blank;
 use crate::engine::{Look, Memo, Reader};
@@ -238,6 +238,9 @@ fn joins_item(before: &str, gap: &str) -> bool {
 
 /// Nothing stands in the `gap` between two calls, or a comma, or a word that joins them; before an `item` of a list, its sign.
 fn joins(gap: &str, item: bool) -> bool {
+    if gap.lines().any(is_rule) {
+        return false;
+    }
     let sign = |c: char| blank(c) || matches!(c, ',' | ';' | ':' | '*' | '_');
     let last = gap.rsplit_once('\n').filter(|(_, line)| item && is_item_sign(line));
     let words = last.map_or(gap, |(above, _)| above).trim_matches(sign);

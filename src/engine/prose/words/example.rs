@@ -1,12 +1,12 @@
 //! What the text itself makes an example: the sentence before it ends in a colon and says so, or it is a part of source code.
-use super::announced::{asks_for_answer, refuses};
+use super::announced::{asks_for_answer, in_small_letters, refuses, words};
 use super::coded::labels_call;
 use super::heading::{
     announces_example, head_of_list, heads_wrong_call, is_item_of_examples, is_item_sign, is_list_of_examples,
-    is_of_report, is_titled_example, is_turn_of_example, is_under_examples,
+    is_of_report, is_titled_example, is_turn_of_example, is_under_examples, parts,
 };
 use super::instructed::instructs;
-use super::lexicon::{HEADINGS, SAYS_EXAMPLE, SAYS_EXAMPLE_UNPARTED};
+use super::lexicon::{BESIDE_FIRST_PERSON, FIRST_PERSON, HEADINGS, SAYS_EXAMPLE, SAYS_EXAMPLE_UNPARTED};
 use super::mentioned::{in_first_person, only_mentions, shows_some};
 use crate::engine::prose::flow::name_before;
 use crate::engine::prose::runaway::is_one_of;
@@ -180,7 +180,9 @@ impl Examples {
             let item = if sign { cx.slice(from, at) } else { before };
             // A sentence in an item, and a call in a paragraph below it, are two things.
             let said = !sign && heading.ends_with(['.', '!', '?', '…']) && has_blank_line(cx.slice(end, at));
-            self.refused = asks_for_answer(last_sentence(heading)) || !said && self.in_refused_list(item, line);
+            // Behind items of words a title alone is one more: the list is over where a call stands at the margin below it.
+            let apart = !sign && cx.slice(end, at).ends_with('\n');
+            self.refused = asks_for_answer(last_sentence(heading)) || !said && self.in_refused_list(item, line, apart);
             return self.refused
                 || announces_example(heading)
                 || heads_wrong_call(heading)
@@ -216,16 +218,18 @@ impl Examples {
             self.alone = in_first_person(sentence) && !shows_some(sentence);
             return true;
         }
-        self.refused = self.in_refused_list(label, line);
+        self.refused = self.in_refused_list(label, line, false);
         self.refused
             || self.in_list_of_examples(label, line, last)
             || is_titled_example(label, line, last)
             || is_turn_of_example(before, line)
     }
 
-    /// The line that begins at `start` and ends the `text` is an item of a list whose head says of each call what it says of one.
-    fn in_refused_list(&mut self, text: &str, start: usize) -> bool {
-        self.listed = head_of_list(text, start).is_some_and(refuses_below);
+    /// The line that begins at `start` and ends the `text` is an item of a list whose head says of each call what it says of one. Where
+    /// the call stands `apart` from the item, one of words has none.
+    fn in_refused_list(&mut self, text: &str, start: usize, apart: bool) -> bool {
+        let head = head_of_list(text, start).filter(|head| !(apart && head.of_words));
+        self.listed = head.is_some_and(|head| refuses_below(head.line));
         self.listed
     }
 
@@ -242,10 +246,23 @@ fn announces_anew(text: &str) -> bool {
     line.trim_end_matches(['*', '_']).ends_with([':', '：']) && !line.contains(['{', '"'])
 }
 
-/// The `text` ends in a line that is a heading, or in which the first person announces what it does.
+/// The `text` ends in a line that is a heading or a rule, or in which the first person says what it does.
 fn begins_step(text: &str) -> bool {
     let Some((_, line)) = text.trim_end().rsplit_once('\n') else { return false };
-    line.starts_with('#') || line.ends_with([':', '：']) && !line.contains(['{', '"']) && in_first_person(line)
+    if line.contains(['{', '"']) {
+        return line.starts_with('#');
+    }
+    parts(line) || line.ends_with([':', '：']) && in_first_person(line) || is_said(line)
+}
+
+/// The `line` is a whole sentence of the first person, or begins or ends with one.
+fn is_said(line: &str) -> bool {
+    let own = |sentence: &str| {
+        let sentence = in_small_letters(sentence);
+        let first = words(&sentence).into_iter().find(|word| !BESIDE_FIRST_PERSON.contains(word));
+        first.is_some_and(|word| FIRST_PERSON.contains(&word))
+    };
+    line.ends_with(['.', '!', '…']) && (own(line) || own(last_sentence(line)))
 }
 
 /// A line of the `text` has nothing in it, or only blanks.

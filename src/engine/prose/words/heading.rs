@@ -83,6 +83,21 @@ fn level(line: &str) -> Option<usize> {
     bold(line).map(|_| BOLD)
 }
 
+/// The `line` parts what stands above it from what follows: a heading, by its signs or as all of it is bold, or a rule.
+pub(in crate::engine) fn parts(line: &str) -> bool {
+    line.starts_with('#') || level(line).is_some() || is_rule(line)
+}
+
+/// The `line` is a rule of Markdown's: `---`, `***`, `* * *`.
+pub(in crate::engine) fn is_rule(line: &str) -> bool {
+    let line = line.trim_matches(blank);
+    let sign = line.chars().next().filter(|sign| matches!(sign, '-' | '*' | '_'));
+    sign.is_some_and(|sign| line.chars().all(|c| c == sign || c == ' ') && line.matches(sign).count() >= SHORTEST_RULE)
+}
+
+/// A rule has no fewer signs.
+const SHORTEST_RULE: usize = 3;
+
 /// The line that begins at `start` and ends the `text` is a heading that stands under one that announces examples: right under it, or
 /// behind the `last` example. Behind words it may be a step, and a section with a number is one of a plan.
 pub(in crate::engine) fn is_under_examples(text: &str, start: usize, last: Option<usize>) -> bool {
@@ -108,7 +123,9 @@ pub(in crate::engine) fn is_under_examples(text: &str, start: usize, last: Optio
 /// own makes it.
 pub(in crate::engine) fn is_titled_example(text: &str, start: usize, last: Option<usize>) -> bool {
     let Some((above, title)) = text.split_at_checked(start) else { return false };
-    if title.len() > LONGEST_LABEL || !title.starts_with(|c: char| c.is_uppercase()) {
+    // Behind another sentence it is the end of a paragraph.
+    let said = SENTENCES.iter().any(|end| title.contains(end));
+    if title.len() > LONGEST_LABEL || said || !title.starts_with(|c: char| c.is_uppercase()) {
         return false;
     }
     let examples = |line: &str| level(line).is_some() && announces_example(line) && !is_numbered(line);
@@ -161,32 +178,73 @@ pub(in crate::engine) fn is_next_item(line: &str, above: &str) -> bool {
     follows && !in_first_person(line)
 }
 
-/// The number of the item that the `line` is in a list, and 0 if that has none.
+/// The number of the item that the `line` is in a list, and 0 if that has none. The number may be a letter, stand in brackets, in a heading
+/// or in bold, or behind the word for what is counted, then with a colon, too.
 fn item(line: &str) -> Option<usize> {
     let line = line.trim_matches(blank);
     let apart = |rest: &str| rest.is_empty() || rest.starts_with(' ');
-    if ["-", "*", "•"].iter().any(|sign| line.strip_prefix(sign).is_some_and(apart)) {
+    if ["-", "*", "•", "+", "–"].iter().any(|sign| line.strip_prefix(sign).is_some_and(apart)) {
         return Some(0);
     }
+    let line = line.trim_start_matches(['#', '*', '_', ' ']);
+    let counted = line.bytes().take(LONGEST_COUNTED).take_while(u8::is_ascii_alphabetic).count();
+    let counted = line.get(counted..)?.strip_prefix(' ').filter(|_| counted > 1);
+    let line = counted.unwrap_or_else(|| line.strip_prefix('(').unwrap_or(line));
     // Whatever stands behind the first sign that no number has, the line may be long.
     let digits = line.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'+').count();
-    let (number, rest) = line.split_at_checked(digits)?;
-    if apart(rest.strip_prefix(['.', ')'])?) { number.parse::<u16>().ok().map(usize::from) } else { None }
+    let letter = line.bytes().next().filter(|byte| digits == 0 && counted.is_none() && byte.is_ascii_lowercase());
+    let (number, rest) = line.split_at_checked(digits.max(letter.iter().count()))?;
+    let behind = rest.strip_prefix(['.', ')']).or_else(|| rest.strip_prefix(':').filter(|_| counted.is_some()));
+    if !(behind.is_some_and(|behind| apart(behind.trim_start_matches(['*', '_'])))
+        || counted.is_some() && rest.is_empty())
+    {
+        return None;
+    }
+    match letter {
+        Some(letter) => Some(usize::from(letter - b'a') + 1),
+        None => number.parse::<u16>().ok().map(usize::from),
+    }
+}
+
+/// The word for what is counted is no longer: "Step", "Option".
+const LONGEST_COUNTED: usize = 16;
+
+/// What introduces a list, and whether the items of that are words: none of the calls stands below the one above.
+pub(in crate::engine) struct ListHead<'t> {
+    pub(in crate::engine) line: &'t str,
+    pub(in crate::engine) of_words: bool,
 }
 
 /// What introduces the list in which the line is an item that begins at `start` and ends the `text`: above it stand the items before
 /// it, by their numbers, or lines that are nothing else. One in the first person is a step.
-pub(in crate::engine) fn head_of_list(text: &str, start: usize) -> Option<&str> {
+pub(in crate::engine) fn head_of_list(text: &str, start: usize) -> Option<ListHead<'_>> {
     let (above, line) = text.split_at_checked(start)?;
     let mut number = item(line).filter(|_| !in_first_person(line))?;
-    for line in above.rsplit('\n') {
-        let Some(first) = line.bytes().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r')) else { continue };
+    // Until the item above it was seen.
+    let (mut of_words, mut calls) = (None, false);
+    let mut lines = above.rsplit('\n');
+    while let Some(line) = lines.next() {
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
         let margin = line.starts_with([' ', '\t']);
-        let known = if first.is_ascii_digit() || number == 0 { item(line) } else { None };
+        let known = item(line);
+        calls |= of_words.is_none() && ends_call(line);
         match (number, known) {
-            (0, known) if margin || known == Some(0) => {}
-            (0 | 1, _) => return Some(line),
-            (_, Some(above)) if above + 1 == number => number = above,
+            (0, known) if margin || known == Some(0) => of_words = of_words.or(known.map(|_| !calls)),
+            (0 | 1, _) => {
+                let of_words = of_words.unwrap_or_else(|| {
+                    // As those of the list above it in a bug's report are.
+                    let mut above = lines.filter(|line| !line.trim_ascii().is_empty());
+                    let words = |line: &str| item(line).is_some() && !ends_call(line);
+                    !calls && is_report(line) && above.next().is_some_and(words)
+                });
+                return Some(ListHead { line, of_words });
+            }
+            (_, Some(above)) if above + 1 == number => {
+                number = above;
+                of_words = of_words.or(Some(!calls));
+            }
             // Another list goes on there.
             (_, Some(above)) if above >= number && !margin => return None,
             _ if known.is_none() && heads(line) => return None,
@@ -194,6 +252,26 @@ pub(in crate::engine) fn head_of_list(text: &str, start: usize) -> Option<&str> 
         }
     }
     None
+}
+
+/// The `line` is a label of a bug's report.
+fn is_report(line: &str) -> bool {
+    is_of_report(line.trim_matches(|c: char| !c.is_alphanumeric()))
+}
+
+/// A call may end in the `line`, or the fence round one.
+fn ends_call(line: &str) -> bool {
+    let line = line.trim_matches(blank);
+    match line.as_bytes().last() {
+        Some(b'}') => true,
+        Some(b']') => line.ends_with("}]") || line.ends_with(")]") || line == "]",
+        Some(b'>') => line.contains("</") || line.contains('|'),
+        Some(b'`') => line.ends_with("```") || line.ends_with("}`") || line.ends_with(")`"),
+        Some(b'~') => line.ends_with("~~~"),
+        // A remark in brackets stands behind a blank.
+        Some(b')') => line == ")" || !line.contains(" (") && line.contains('('),
+        _ => false,
+    }
 }
 
 /// The `line` introduces something else than an item of the list that goes on below it.
