@@ -1,6 +1,7 @@
 //! What a program or a patch shows: text without markers is no call in a here document of a shell or of PHP, in a string between
 //! three quotes or in a template literal, or in a line of a patch. With markers it is none in a here document or a patch either, as
 //! in a fence of code.
+mod ends;
 mod string;
 
 use super::here_document::{here, php_document};
@@ -11,6 +12,7 @@ use crate::engine::reader::{floor, invisible};
 use crate::engine::{Look, Reader};
 use crate::json::Balance;
 use aho_corasick::{AhoCorasick, Match, packed};
+use ends::{COMMENT, COMMENT_ENDS, is_arrow, unclosed_end};
 use once_cell::sync::Lazy;
 use std::ops::Range;
 use string::{begins_string, documents, is_given, is_value};
@@ -52,10 +54,6 @@ const BLOCKS: [(&str, &str); 6] = [
     ("raw", "endraw"),
     ("set", "endset"),
 ];
-
-/// A comment of HTML's, and what ends it.
-const COMMENT: &str = "<!--";
-const COMMENT_ENDS: &str = "-->";
 
 /// What ends the text in some of them: a comment, a raw string of Rust or PowerShell, and what LaTeX, Org, forums and trackers show as it is.
 const ENDS: [(&str, &str, &str); 16] = [
@@ -135,6 +133,8 @@ pub(crate) struct Listings {
     ends: Option<usize>,
     /// So many words had no line of their own.
     unended: usize,
+    /// What of these begins behind the first place has no end before the second.
+    unclosed: Vec<(Listing, Range<usize>)>,
 }
 
 /// What stands between the sign of a tag and its name is no longer, with both.
@@ -258,6 +258,8 @@ impl Listings {
                 }
                 Some(Listing::Quotes { shows: false, .. }) | None => return Look::No,
                 Some(Listing::Quotes { .. }) if marked => return Look::No,
+                // Nor does it wait for the end of what shows no markers.
+                Some(Listing::Until { closer, .. }) if marked && *closer != COMMENT_ENDS => return Look::No,
                 Some(_) if self.is_announced(cx, called, at) => return Look::No,
                 // Whoever repairs a template says what they do next.
                 Some(Listing::Block(_))
@@ -318,7 +320,7 @@ impl Listings {
         while self.looked < at {
             let from = self.looked;
             let next = match &self.open {
-                Some(listing) => listing.end(cx, from, at).map(|end| (end, None)),
+                Some(listing) => unclosed_end(&mut self.unclosed, cx, listing, from, at).map(|end| (end, None)),
                 None => begin(cx, from, at, self.unended < MOST_UNENDED).map(|(end, listing)| (end, Some(listing))),
             };
             let Some((next, open)) = next else { break };
@@ -446,17 +448,6 @@ impl Listing {
                 lines.find_map(|at| patch_ends(cx.slice(at, to), *margin).map(|length| at + length))
             }
         }
-    }
-}
-
-/// What might end a comment of HTML's at `end` is an arrow, or spoken of: it stands between words in a line in which none begins.
-fn is_arrow(cx: &Reader<'_>, end: usize) -> bool {
-    let near = |byte: Option<&u8>| byte.is_some_and(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'<'));
-    let next = cx.bytes().get(end);
-    let goes_on = near(next) || next == Some(&b' ') && near(cx.bytes().get(end + 1));
-    goes_on && {
-        let before = cx.line_before(end - COMMENT_ENDS.len(), LINE);
-        !before.trim_ascii().is_empty() && !before.contains(COMMENT)
     }
 }
 
