@@ -33,7 +33,7 @@ const LONGEST_LABEL: usize = 64;
 impl Engine {
     /// `get_weather(city="Paris")` with nothing round it: an offered name at the start of a line, and a parenthesis.
     pub(super) fn bare_call(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
-        if cx.tools.is_none() || cx.dialects.bare_python.is_none() || self.drafts(cx) {
+        if cx.tools.is_none() || cx.dialects.bare_python.is_none() || self.drafts(cx) || self.inline.is_some() {
             return Taken::No;
         }
         // At the end of what came, every parenthesis is looked at.
@@ -53,7 +53,7 @@ impl Engine {
         let begins = self.begins_line(cx, start);
         if start == at || !cx.offered(&name) || !begins || !leads() {
             let offered = self.out.trace.is_on() && cx.offered(&name);
-            if start < at && (offered || begins) && self.inline.is_none() {
+            if start < at && (offered || begins) {
                 self.pass(cx, start, if offered { Reason::Place } else { Reason::NameNotOffered });
             }
             return Taken::No;
@@ -62,7 +62,6 @@ impl Engine {
             self.pass(cx, start, Reason::Runaway);
             return Taken::No;
         }
-        unless!(self.in_code(cx, start));
         unless!(self.is_quoted(cx, start).map(|()| self.pass(cx, start, Reason::Quoted)));
         self.begin_bare(cx, start, Body::Python)
     }
@@ -74,7 +73,7 @@ impl Engine {
         let Some(row) = cx.dialects.row(row_id) else { return Taken::No };
         let Some(call) = row.calls.first() else { return Taken::No };
         let behind_another = self.behind_removed(cx, at);
-        if self.section.is_some() || !(behind_another || cx.at_line_start(at)) {
+        if self.inline.is_some() || self.section.is_some() || !(behind_another || cx.at_line_start(at)) {
             return Taken::No;
         }
         let tag = |at: usize| {
@@ -127,7 +126,7 @@ impl Engine {
     /// Calls without a marker, where calls stand and the evidence is there.
     pub(super) fn bare(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let draft = self.drafts(cx);
-        if draft || self.section.is_some() {
+        if draft || self.inline.is_some() || self.section.is_some() {
             if self.inline.is_none() {
                 self.pass(cx, at, if draft { Reason::Draft } else { Reason::Place });
             }
@@ -136,9 +135,6 @@ impl Engine {
         let body = BodyState::bare(cx, at);
         if !self.may_stand(cx, at, body) && told!(self.behind_unknown(cx, at)).is_none() {
             taken!(self.repeated(cx, at));
-            if self.inline.is_some() {
-                return Taken::No;
-            }
             let reason = match cx.tools {
                 None => Reason::NoTools,
                 Some(_) if self.out.trace.is_on() && self.in_quoted_line(cx, at) => Reason::Quoted,
@@ -157,7 +153,6 @@ impl Engine {
             Look::No => return Taken::No,
             Look::More => return Taken::More,
         };
-        unless!(self.in_code(cx, at));
         if self.runs_away(cx, at) {
             self.pass(cx, at, Reason::Runaway);
             return Taken::No;

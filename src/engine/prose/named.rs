@@ -5,7 +5,7 @@ use crate::char_class;
 use crate::dialect::{Bare, Body, CallId, CallTemplate, Element, Marker, Row, RowId, Slot, catalogue, opener};
 use crate::engine::body::python::PRINT;
 use crate::engine::head::{self, APART, Head, bare_name, without_escapes};
-use crate::engine::look::{found, seen, unless};
+use crate::engine::look::{seen, unless};
 use crate::engine::trace::Reason;
 use crate::engine::{Engine, Look, Reader, Taken, misspelt};
 use crate::schema::{Tool, ToolSet};
@@ -50,7 +50,7 @@ impl Engine {
         let end = at - (text.len() - before.len());
         let start = end - length;
         let elsewhere = self.section.is_some_and(|section| Some(section.row) != inside);
-        if elsewhere || self.drafts(cx) || self.fence.is_some() {
+        if elsewhere || self.drafts(cx) || self.inline.is_some() || self.fence.is_some() {
             return None;
         }
         // Mostly no line begins there, and that is seen without its name.
@@ -67,7 +67,6 @@ impl Engine {
             self.pass(cx, start, Reason::Runaway);
             return Look::Is(());
         }
-        found!(self.in_code(cx, start));
         self.is_quoted(cx, start).map(|()| self.pass(cx, start, Reason::Quoted))
     }
 

@@ -1,6 +1,5 @@
 //! What a program or a patch shows: text without markers is no call in a here document of a shell or of PHP, in a string between
-//! three quotes or in a template literal, or in a line of a patch. With markers it is none in a here document or a patch either, as
-//! in a fence of code.
+//! three quotes, or in a line of a patch. With markers it is none in a here document or a patch either, as in a fence of code.
 mod ends;
 mod string;
 
@@ -10,7 +9,6 @@ use crate::engine::prose::words::example::has_blank_line;
 use crate::engine::prose::words::mentioned::{announces_step, in_first_person};
 use crate::engine::reader::{floor, invisible};
 use crate::engine::{Look, Reader};
-use crate::json::Balance;
 use aho_corasick::{AhoCorasick, Match, packed};
 use ends::{COMMENT, COMMENT_ENDS, is_arrow, unclosed_end};
 use once_cell::sync::Lazy;
@@ -18,7 +16,7 @@ use std::ops::Range;
 use string::{begins_string, documents, is_given, is_value};
 
 /// What may begin such a listing.
-const BEGINS: [&str; 23] = [
+const BEGINS: [&str; 19] = [
     "<<",
     COMMENT,
     SEARCH,
@@ -38,10 +36,6 @@ const BEGINS: [&str; 23] = [
     "@'\r\n",
     "@\"\r\n",
     TAG,
-    "= `",
-    "=`",
-    "(`",
-    "return `",
 ];
 
 /// What begins a tag of a template, those that open a block of one, and what closes each.
@@ -78,9 +72,6 @@ const ENDS: [(&str, &str, &str); 16] = [
 const DOUBLE: &str = "\"\"\"";
 
 const SINGLE: &str = "'''";
-
-/// What begins and ends a template literal of JavaScript's.
-const TICK: &str = "`";
 
 /// What begins a conflict of a merge, and an edit that is written so, behind the first two of its signs, and an edit whose signs are
 /// none of a merge. Models end either with the signs of the other.
@@ -369,8 +360,6 @@ impl Listing {
                 let below = at + before.len() + self.closer() < end;
                 below && !before.trim_ascii().is_empty() && before.ends_with([' ', '\t'])
             }
-            // Inline code begins there.
-            Self::Quotes { quotes: TICK, .. } => cx.slice(end, cx.next_char(end)).contains(char::is_alphanumeric),
             // Quotes in code are no string's.
             Self::Quotes { .. } => before.ends_with('`'),
             _ => false,
@@ -382,7 +371,6 @@ impl Listing {
         let closer = end.saturating_sub(self.closer());
         let inside = cx.slice(at.min(closer), closer);
         match self {
-            Self::Quotes { quotes: TICK, .. } if Balance::of(inside.as_bytes()).opens_more() => true,
             Self::Quotes { .. } => in_value(inside) || is_value(cx.line_before(closer, LINE)),
             Self::Edit => inside.contains(CONFLICT) || inside.contains(SEARCH),
             Self::Until { closer: COMMENT_ENDS, .. } => {
@@ -411,12 +399,6 @@ impl Listing {
                 };
                 let stands = |at: &usize| cx.bytes().get(at + word.len()).is_none_or(ends) && cx.at_line_start(*at);
                 found.find(stands).map(|at| at + word.len())
-            }
-            Self::Quotes { quotes: TICK, .. } => {
-                // Several in a row are a fence's, or begin inline code.
-                let mut found = memchr::memchr_iter(b'`', text.as_bytes()).map(|i| from + i);
-                let next_to = |at: &usize| [at.wrapping_sub(1), at + 1].map(|at| cx.bytes().get(at) == Some(&b'`'));
-                found.find(|at| next_to(at) == [false; 2]).map(|at| at + TICK.len())
             }
             Self::Quotes { quotes, .. } => {
                 memchr::memmem::find(text.as_bytes(), quotes.as_bytes()).map(|i| from + i + quotes.len())
@@ -519,14 +501,6 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize,
                 };
                 begins_string(before, line, whole).map(|shows| (end, Listing::Quotes { quotes, shows, given }))
             }
-            opener if opener.ends_with(TICK) => {
-                let before = cx.line_before(end - TICK.len(), LINE);
-                // In prose a bracket stands behind a blank, and inline code ends behind such signs too.
-                let given = !before.ends_with(" (") && is_given(before) && !before.contains(TICK);
-                let to = if is_value(before) { GivenTo::Value } else { GivenTo::Text(0) };
-                let quotes = Listing::Quotes { quotes: TICK, shows: true, given: to };
-                (given && !line.contains(TICK)).then_some((end, quotes))
-            }
             opener if ENDS.iter().any(|(known, ..)| *known == opener) => {
                 // What shows a thing as it is stands in lines of its own; a string may begin anywhere.
                 let string = opener.ends_with(['"', '\n']);
@@ -577,8 +551,6 @@ fn is_command(cx: &Reader<'_>, at: usize) -> bool {
 fn is_cut_off(cx: &Reader<'_>, listing: &Listing, begun: usize, at: usize) -> bool {
     let is = match listing {
         Listing::Here(_) | Listing::Php(_) => listing.is_sure(cx, at),
-        // A sentence may have a lone backtick in brackets.
-        Listing::Quotes { quotes: TICK, .. } => !cx.slice(0, begun - TICK.len()).ends_with('('),
         Listing::Quotes { .. } => true,
         _ => false,
     };

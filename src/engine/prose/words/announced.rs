@@ -42,8 +42,8 @@ pub(in crate::engine) fn refuses(sentence: &str) -> bool {
 /// it asks itself.
 pub(in crate::engine) fn asks_for_answer(sentence: &str) -> bool {
     let sentence = sentence.trim_end_matches(['*', '_', ' ']);
-    // Mostly it is none. In a heading somebody asks themselves, and a quoted one was asked before.
-    if !sentence.ends_with(['?', '？']) || sentence.len() > LONGEST || sentence.trim_start().starts_with(['#', '>']) {
+    // Mostly it is none. A quoted one was asked before.
+    if !sentence.ends_with(['?', '？']) || sentence.len() > LONGEST || sentence.trim_start().starts_with('>') {
         return false;
     }
     let sentence = in_small_letters(sentence);

@@ -210,9 +210,12 @@ fn seeks(words: &[&str]) -> bool {
     found && (own && SEEKS.contains(act) || step.is_empty() && is_doing(act, SEEKS))
 }
 
-/// Whoever writes the `sentence` with a word for examples only shows some.
+/// Whoever writes the `sentence` with a word for examples only shows some, and no file or folder of them.
 pub(in crate::engine) fn shows_some(sentence: &str) -> bool {
-    words(&in_small_letters(sentence)).iter().any(|word| SHOWS.contains(word))
+    let sentence = in_small_letters(sentence);
+    let words = words(&sentence);
+    let file = |word: &&str| WRITTEN.contains(word) || FILES.contains(word) || word.ends_with("file");
+    words.iter().any(|word| SHOWS.contains(word)) && !words.iter().any(file)
 }
 
 /// Whoever writes says, in the words before the one for an example and those `behind` it, that they write a file which is one, or one
