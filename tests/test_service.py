@@ -546,6 +546,32 @@ def test_who_asks_while_the_calls_run_waits_for_their_outcomes() -> None:
     assert len(ran) == 1
 
 
+def test_who_waited_gets_the_outcomes_of_what_they_asked_for() -> None:
+    """Also if the next answer is there, or begins, before the tools are done."""
+    service = ToolCalling(REGISTRY)
+
+    async def go() -> None:
+        let_go = asyncio.Event()
+
+        async def execute(call: toolglot.ToolCall) -> int:
+            await let_go.wait()
+            return call.arguments["n"]
+
+        service.begin_turn()
+        service.observe(openai_response('{"n": 1}', name=spelt(service)))
+        tasks = [asyncio.create_task(service.execute_native_tool_calls(execute)) for _ in range(2)]
+        await asyncio.sleep(0.01)
+        following = service.observe(iter([WROTE]))
+        let_go.set()
+        assert [[outcome.output for outcome in await task] for task in tasks] == [[1], [1]]
+        list(following)
+        assert service.has_pending_tool_calls()
+        (outcome,) = await service.execute_native_tool_calls(wait)
+        assert outcome.output == "waited 1"
+
+    asyncio.run(go())
+
+
 @pytest.mark.parametrize("execute", [None, 5, lambda: 1, lambda call, *, needed: 1])
 def test_what_no_call_can_be_given_to_is_the_programmers_to_mend(execute: Any) -> None:
     service = ToolCalling(REGISTRY)

@@ -86,8 +86,8 @@ class _Exchange:
     outcomes: list[ToolOutcome] | None = None
     owner: object = None
     """The task or thread that it belongs to; None if it was begun for all that start from there."""
-    running: concurrent.futures.Future[None] | None = None
-    """Done when the calls that are being executed have their outcomes."""
+    running: concurrent.futures.Future[list[ToolOutcome]] | None = None
+    """The outcomes of the calls that are being executed, for whoever asks in the meantime."""
     seen: bool = False
     """Somebody asked what became of it."""
 
@@ -362,11 +362,14 @@ class ToolCalling:
         exchange = self._exchange()
         if exchange.turn is None:
             return []
-        if exchange.outcomes is None and exchange.running is not None:
-            await asyncio.wrap_future(exchange.running)
-        if exchange.outcomes is None:
-            exchange.outcomes = await self._run_all(exchange, execute, exchange.turn.tool_calls)
-        return list(exchange.outcomes)
+        if exchange.outcomes is not None:
+            return list(exchange.outcomes)
+        # Not what stands in the exchange when they are done: by then it may be another answer's.
+        if exchange.running is None:
+            outcomes = await self._run_all(exchange, execute, exchange.turn.tool_calls)
+        else:
+            outcomes = await asyncio.wrap_future(exchange.running)
+        return list(outcomes)
 
     async def _run_all(self, exchange: _Exchange, execute: Execute, calls: Sequence[ToolCall]) -> list[ToolOutcome]:
         running = exchange.running = concurrent.futures.Future()
@@ -380,7 +383,7 @@ class ToolCalling:
             # A new answer may stand there by now.
             if exchange.running is running:
                 exchange.outcomes = outcomes
-            running.set_result(None)
+            running.set_result(outcomes)
         return outcomes
 
     async def _outcome(self, execute: Execute, call: ToolCall) -> ToolOutcome:
