@@ -10,15 +10,14 @@ use crate::engine::prose::words::mentioned::{announces_step, in_first_person};
 use crate::engine::reader::{floor, invisible};
 use crate::engine::{Look, Reader};
 use aho_corasick::{AhoCorasick, Match, packed};
-use ends::{COMMENT, COMMENT_ENDS, is_arrow, unclosed_end};
+use ends::unclosed_end;
 use once_cell::sync::Lazy;
 use std::ops::Range;
 use string::{begins_string, documents, is_given, is_value};
 
 /// What may begin such a listing.
-const BEGINS: [&str; 19] = [
+const BEGINS: [&str; 18] = [
     "<<",
-    COMMENT,
     SEARCH,
     DOUBLE,
     SINGLE,
@@ -49,9 +48,8 @@ const BLOCKS: [(&str, &str); 6] = [
     ("set", "endset"),
 ];
 
-/// What ends the text in some of them: a comment, a raw string of Rust or PowerShell, and what LaTeX, Org, forums and trackers show as it is.
-const ENDS: [(&str, &str, &str); 16] = [
-    (COMMENT, "", COMMENT_ENDS),
+/// What ends the text in some of them: a raw string of Rust or PowerShell, and what LaTeX, Org, forums and trackers show as it is.
+const ENDS: [(&str, &str, &str); 15] = [
     ("r#\"", "", "\"#"),
     ("@'\n", "", "\n'@"),
     ("@\"\n", "", "\n\"@"),
@@ -226,7 +224,6 @@ impl Listings {
                     Some(_) => closes,
                 }
             }
-            Some(Listing::Until { closer: COMMENT_ENDS, .. }) => shows,
             Some(Listing::Quotes { .. } | Listing::Until { .. }) | None => Look::No,
             Some(_) => shows,
         }
@@ -248,9 +245,8 @@ impl Listings {
                     return Look::when(cx.bytes().get(at.wrapping_sub(1)).is_some_and(|byte| *byte != b'\n'));
                 }
                 Some(Listing::Quotes { shows: false, .. }) | None => return Look::No,
-                Some(Listing::Quotes { .. }) if marked => return Look::No,
                 // Nor does it wait for the end of what shows no markers.
-                Some(Listing::Until { closer, .. }) if marked && *closer != COMMENT_ENDS => return Look::No,
+                Some(Listing::Quotes { .. } | Listing::Until { .. }) if marked => return Look::No,
                 Some(_) if self.is_announced(cx, called, at) => return Look::No,
                 // Whoever repairs a template says what they do next.
                 Some(Listing::Block(_))
@@ -280,7 +276,7 @@ impl Listings {
         let far = floor(cx.text, at + near);
         let end = listing.end(cx, self.sought.max(at), far);
         // A word at the end of what came may go on.
-        self.ends = end.filter(|end| cx.eof || end + listing.behind() < cx.text.len());
+        self.ends = end.filter(|end| cx.eof || *end < cx.text.len());
         if let Some(end) = self.ends {
             return ends(end);
         }
@@ -335,11 +331,6 @@ impl Listing {
         }
     }
 
-    /// So much is looked at behind what ends it, besides the character there.
-    fn behind(&self) -> usize {
-        usize::from(matches!(self, Self::Until { closer: COMMENT_ENDS, .. }))
-    }
-
     /// What begins it says that it is one, wherever it ends: the line of a here document is a command, and no sentence.
     fn is_sure(&self, cx: &Reader<'_>, at: usize) -> bool {
         let (Self::Here(word) | Self::Php(word)) = self else { return false };
@@ -373,10 +364,6 @@ impl Listing {
         match self {
             Self::Quotes { .. } => in_value(inside) || is_value(cx.line_before(closer, LINE)),
             Self::Edit => inside.contains(CONFLICT) || inside.contains(SEARCH),
-            Self::Until { closer: COMMENT_ENDS, .. } => {
-                // In a line of its own it ends whatever stands above it.
-                inside.contains(COMMENT) || in_value(inside) && !cx.line_before(closer, LINE).trim_ascii().is_empty()
-            }
             Self::Here(word) | Self::Php(word) => {
                 let word = cx.part(word);
                 let quoted = |c: char| matches!(c, '-' | '~' | '<' | ' ' | '\'' | '"' | '\\');
@@ -402,10 +389,6 @@ impl Listing {
             }
             Self::Quotes { quotes, .. } => {
                 memchr::memmem::find(text.as_bytes(), quotes.as_bytes()).map(|i| from + i + quotes.len())
-            }
-            Self::Until { closer: COMMENT_ENDS, .. } => {
-                let found = memchr::memmem::find_iter(text.as_bytes(), COMMENT_ENDS.as_bytes());
-                found.map(|i| from + i + COMMENT_ENDS.len()).find(|end| !is_arrow(cx, *end))
             }
             Self::Until { closer, .. } => {
                 memchr::memmem::find(text.as_bytes(), closer.as_bytes()).map(|i| from + i + closer.len())
@@ -504,14 +487,9 @@ fn begin(cx: &Reader<'_>, from: usize, to: usize, words: bool) -> Option<(usize,
             opener if ENDS.iter().any(|(known, ..)| *known == opener) => {
                 // What shows a thing as it is stands in lines of its own; a string may begin anywhere.
                 let string = opener.ends_with(['"', '\n']);
-                // Behind words a comment is mentioned, and some are over right where they begin.
-                let comment = opener == COMMENT;
-                let tagged = before.trim_ascii();
-                let inline = comment && tagged.starts_with(['<', '>']) && tagged.ends_with('>');
-                let empty = comment && (line.starts_with('>') || line.starts_with("->"));
                 let ends = ENDS.iter().find(|(known, rest, _)| *known == opener && line.starts_with(rest));
                 let given = string && is_given(before);
-                ends.filter(|_| !empty && (string || inline || before.trim_ascii().is_empty()))
+                ends.filter(|_| string || before.trim_ascii().is_empty())
                     .map(|(.., closer)| (end, Listing::Until { closer, given }))
             }
             TAG => {

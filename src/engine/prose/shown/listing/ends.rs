@@ -1,23 +1,8 @@
-//! Where listings end: a comment of HTML's, and those that nothing ends.
-use super::{LINE, Listing};
+//! Listings that nothing ends.
+use super::Listing;
 use crate::engine::Reader;
 use crate::engine::reader::floor;
 use std::ops::Range;
-
-/// What begins a comment of HTML's, and what ends it.
-pub(super) const COMMENT: &str = "<!--";
-pub(super) const COMMENT_ENDS: &str = "-->";
-
-/// What might end a comment of HTML's at `end` is an arrow, or spoken of: it stands between words in a line in which none begins.
-pub(super) fn is_arrow(cx: &Reader<'_>, end: usize) -> bool {
-    let near = |byte: Option<&u8>| byte.is_some_and(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'<'));
-    let next = cx.bytes().get(end);
-    let goes_on = near(next) || next == Some(&b' ') && near(cx.bytes().get(end + 1));
-    goes_on && {
-        let before = cx.line_before(end - COMMENT_ENDS.len(), LINE);
-        !before.trim_ascii().is_empty() && !before.contains(COMMENT)
-    }
-}
 
 /// Where the `listing` ends in `from..to`. Many may begin before one place, and none end: what was looked through for one is known.
 pub(super) fn unclosed_end(
