@@ -191,6 +191,17 @@ def bench(session: nox.Session) -> None:
         session.run("cargo", "run", "--release", "--manifest-path", f"benches/{bench}/Cargo.toml", external=True)
 
 
+@nox.session(python=False)
+def soak(session: nox.Session) -> None:
+    """Search for texts that break a promise, with the fuzz targets: a minute each, or as the arguments say."""
+    arguments = session.posargs or ["--seconds", "60"]
+    manifest = ["--manifest-path", "fuzz/Cargo.toml"]
+    for target in ("engine",):
+        session.run(
+            "cargo", "run", "--release", *manifest, "--bin", "soak", "--", "--target", target, *arguments, external=True
+        )
+
+
 @nox.session
 def fuzz(session: nox.Session) -> None:
     """Search for texts that break a promise, with the search profile of `tests/conftest.py`."""

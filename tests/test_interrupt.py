@@ -14,10 +14,17 @@ import toolglot
 if sys.platform == "win32":
     pytest.skip("no SIGINT can be sent to one process there", allow_module_level=True)
 
-# Reading it takes seconds: nearly a call at every few bytes.
+# Reading it takes seconds: looks at many places, calls without end, reasoning that opens and closes, and a value that is repaired.
+UNITS = [
+    "</tool_call> x <b ",
+    "search(query='x')\n",
+    "<think>x</think> ",
+    '<tool_call> {"name": x <b>search(</b> ` [search( ',
+]
+
 TEXT = """
-unit = '<tool_call> {"name": x <b>search(</b> ` [search( '
-text = unit * (48 * 1024 * 1024 // len(unit))
+unit = UNIT
+text = unit * (64 * 1024 * 1024 // len(unit))
 """
 
 CALLS = {
@@ -33,24 +40,24 @@ CALLS = {
 SCRIPT = """
 import sys, time, toolglot
 tools = toolglot.ToolSet([{"name": "search", "parameters": {"type": "object", "properties": {"query": {}}}}])
-{text}
+TEXT
 try:
     print("begun", flush=True)
-    {call}
+    CALL
     print("ended", flush=True)
 except KeyboardInterrupt:
     print("interrupted", time.time(), flush=True)
 """
 
 
-def interrupt(call: str) -> float:
+def interrupt(call: str, unit: str) -> float:
     """How long after the signal the call is over, in seconds."""
-    script = SCRIPT.format(text=TEXT, call=call)
+    script = SCRIPT.replace("TEXT", TEXT).replace("UNIT", repr(unit)).replace("CALL", call)
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
         # Texts that are bytes or messages are made before the core has them.
-        time.sleep(0.5)
+        time.sleep(1)
         sent = time.time()
         process.send_signal(signal.SIGINT)
         said = process.stdout.readline().split()
@@ -59,10 +66,12 @@ def interrupt(call: str) -> float:
     return float(said[1]) - sent
 
 
-@pytest.mark.parametrize("call", CALLS)
-def test_a_long_call_is_interrupted(call: str) -> None:
+@pytest.mark.parametrize(
+    ("call", "unit"), [*((call, UNITS[0]) for call in CALLS), *(("extract", unit) for unit in UNITS)]
+)
+def test_a_long_call_is_interrupted(call: str, unit: str) -> None:
     # The machine may have something else to do just then.
-    assert min(interrupt(CALLS[call]) for _ in range(3)) < 0.1
+    assert min(interrupt(CALLS[call], unit) for _ in range(3)) < 0.1
 
 
 def test_an_interrupted_parser_says_so() -> None:
@@ -72,14 +81,12 @@ def test_an_interrupted_parser_says_so() -> None:
     def stop(number: int, frame: object) -> None:
         raise Stop
 
-    scope: dict[str, str] = {}
-    exec(TEXT, scope)
     parser = toolglot.StreamParser(tools=[{"name": "search"}])
     before = signal.signal(signal.SIGALRM, stop)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.1)
         with pytest.raises(Stop):
-            parser.feed(scope["text"])
+            parser.feed(UNITS[0] * 4_000_000)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -42,6 +42,8 @@ pub(super) struct CallState {
     stray: Option<Range<usize>>,
     /// So many of its calls, from the first one on, are known to describe their tools.
     described: usize,
+    /// What has come of it is longer than a sentence that speaks of it.
+    is_long: bool,
 }
 
 impl CallState {
@@ -68,6 +70,7 @@ impl CallState {
             slips: head.slips(start),
             stray: head.stray.clone(),
             described: 0,
+            is_long: false,
         };
         if body == Body::Python && cx.bytes().get(at) == Some(&b'[') {
             call.writer.in_list();
@@ -140,17 +143,19 @@ impl Engine {
         if call.tail.is_some() {
             return self.tail(cx, call);
         }
-        let progress = call.body.step(cx, &mut self.out, &mut call.writer);
-        if self.holds(Doubt::Bare) && call.writer.vouched() && call.writer.record.is_none() {
-            let waits = matches!(progress, Progress::More | Progress::Unclear { .. });
-            // Two calls are no part of a sentence, but tools are described side by side.
-            let sure = match call.writer.begun {
-                2.. => !call.describes_tools(cx, &self.out),
-                _ => waits && sentence::is_too_long(cx, call.start),
-            };
-            if sure {
-                self.keep(Doubt::Bare);
-            }
+        let limit = sentence::longest(call.start);
+        let mut progress = Progress::More;
+        if self.holds(Doubt::Bare) && !call.is_long && cx.text.len() > limit {
+            call.is_long = true;
+            // Whether it waits there must not depend on how much came at once.
+            let memo = Memo::default();
+            let near = cx.up_to_with(cx.next_char(limit), &memo).unfinished();
+            progress = call.body.step(&near, &mut self.out, &mut call.writer);
+            self.keep_if_sure(&near, &mut call, progress);
+        }
+        if progress.waits() {
+            progress = call.body.step(cx, &mut self.out, &mut call.writer);
+            self.keep_if_sure(cx, &mut call, progress);
         }
         let CallState { body, writer, inside, .. } = &mut *call;
         match progress {
@@ -178,6 +183,20 @@ impl Engine {
                 Step::Go
             }
             Progress::Fail { at } => self.abandon(cx, call, at),
+        }
+    }
+
+    /// The `call` has no marker: nothing doubts it any more once it is certain that no sentence speaks of it.
+    fn keep_if_sure(&mut self, cx: &Reader<'_>, call: &mut CallState, progress: Progress) {
+        if self.holds(Doubt::Bare) && call.writer.vouched() && call.writer.record.is_none() {
+            // Two calls are no part of a sentence, but tools are described side by side.
+            let sure = match call.writer.begun {
+                2.. => !call.describes_tools(cx, &self.out),
+                _ => progress.waits() && cx.text.len() > sentence::longest(call.start),
+            };
+            if sure {
+                self.keep(Doubt::Bare);
+            }
         }
     }
 
@@ -217,14 +236,16 @@ impl Engine {
         }
         let told = call.writer.begun > 0 && self.hold.is_none();
         if call.writer.vouched() || told {
-            // Something of it has left already: what was begun stays, as what it is.
+            // Something of it has left already: what was begun stays, as what it is, and text goes on behind it.
+            let from = floor(cx.text, call.writer.text_behind(cx, &self.out, at));
+            let at = at.max(from);
             call.writer.break_off(at);
             if self.ends_in_doubt(cx, &mut call, at) {
                 return Step::Go;
             }
             call.writer.give_passed(cx, &mut self.out);
             self.keep_words();
-            self.given.from = at;
+            self.given.from = from;
             self.at = at;
             return Step::Go;
         }

@@ -1,5 +1,10 @@
 //! The measure that every round of the scanner lowers, so that no text is read forever, whatever a rule gets wrong.
 
+use crate::interrupt::Work;
+
+/// What a round takes, as the bytes of plain text that are read in that time.
+pub(super) const ROUND: usize = 256;
+
 /// The scanner may stay at a place for so many rounds: several readings are tried there, each of which may be given up.
 const MOST_STAYS: u8 = 64;
 
@@ -59,21 +64,24 @@ impl Measure {
 
 /// The rounds of one step of a body. Its places are no measure, since what is left to repair is read from its start.
 #[derive(Debug)]
-pub(super) struct Rounds(usize);
+pub(super) struct Rounds {
+    left: usize,
+    work: Work,
+}
 
 impl Rounds {
     /// For the step of a body in a text of `length` bytes.
     #[inline]
     pub(super) fn new(length: usize) -> Self {
-        Self(most_rounds(length))
+        Self { left: most_rounds(length), work: Work::default() }
     }
 
-    /// Whether there is another one.
+    /// Whether there is another one: none if the work is interrupted.
     #[inline]
     pub(super) fn another(&mut self) -> bool {
-        self.0 = self.0.saturating_sub(1);
-        debug_assert!(self.0 > 0, "the body is read on and on");
-        self.0 > 0
+        self.left = self.left.saturating_sub(1);
+        debug_assert!(self.left > 0, "the body is read on and on");
+        self.left > 0 && !self.work.stops(ROUND)
     }
 }
 
@@ -84,6 +92,9 @@ const fn most_rounds(length: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Dialects;
+    use crate::engine::{Engine, Fresh, Memo, Options, Reader, extract};
+    use crate::turn::{CallStatus, IssueCode};
 
     /// How many rounds at these places, over and over, lower the measure.
     fn rounds(places: &[usize]) -> usize {
@@ -106,6 +117,46 @@ mod tests {
             // Several readings of a place, one of which is given up further on.
             assert!([at, at, at + 5, at + 1].iter().all(|at| measure.falls(*at, 10_005)), "{at}");
         }
+    }
+
+    #[test]
+    fn what_is_left_is_content() {
+        let (options, dialects, memo) = (Options::default(), Dialects::auto(), Memo::default());
+        let read = |engine: &mut Engine, text: &str, eof: bool, leaves: bool| {
+            let policy = &options.policy;
+            let cx = Reader { text, made: false, eof, dialects: &dialects, tools: None, policy, memo: &memo };
+            engine.advance(&cx);
+            if leaves {
+                engine.leave_unread(&cx);
+            }
+        };
+        for begun in [
+            "Hi <tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1",
+            "Hi `<tool_call>{\"name\": \"f\", ",
+            "<think>x",
+        ] {
+            let mut engine = Engine::new(&options);
+            engine.out.stream();
+            read(&mut engine, begun, false, true);
+            let text = format!("{begun} <tool_call>{{\"name\": \"g\", \"arguments\": {{}}}}</tool_call> bye");
+            read(&mut engine, &text, true, false);
+            let ended = engine.release(&text).filter(|event| matches!(event, Fresh::Event(_))).count();
+            let turn = engine.out.into_turn(&text, &dialects);
+            assert!(turn.content.ends_with("</tool_call> bye"), "{turn:?}");
+            assert!(turn.issues.iter().any(|issue| issue.code == IssueCode::NoProgress), "{turn:?}");
+            assert!(turn.tool_calls.iter().all(|call| call.status == CallStatus::Incomplete), "{turn:?}");
+            // A call that was told has begun, and ended; each issue is an event as well.
+            assert_eq!(ended, 2 * turn.tool_calls.len() + turn.issues.len(), "{turn:?}");
+        }
+    }
+
+    #[test]
+    fn issues_have_a_bound() {
+        let text = "<tool_call>{\"name\": 1}</tool_call>\n".repeat(3000);
+        let turn = extract(&text, &Dialects::named("hermes").expect("hermes"), None, &Options::default());
+        assert_eq!(turn.issues.len(), 1001);
+        assert_eq!(turn.issues.last().map(|issue| issue.code), Some(IssueCode::LimitReached));
+        assert_eq!(turn.content.matches('1').count(), 3000);
     }
 
     #[test]

@@ -344,7 +344,7 @@ impl Engine {
         }
         *looked = at.max(*looked);
         open.is_some_and(|(element, behind)| {
-            if element.loose && (at - behind > LINE_BEFORE || has_blank_line(cx.slice(behind, at))) {
+            if element.loose && (at.saturating_sub(behind) > LINE_BEFORE || has_blank_line(cx.slice(behind, at))) {
                 return false;
             }
             let code = element.code && cx.policy.fences != Fences::Ignore;

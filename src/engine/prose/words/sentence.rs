@@ -21,10 +21,9 @@ pub(in crate::engine) const LONGEST_CALL: usize = 256;
 /// What follows a call says within so many bytes whether it goes on with another call.
 const BEHIND: usize = 512;
 
-/// The text reaches so far behind `start`, where a call without markers began that is not over yet, that it is too long for a
-/// sentence: it need not wait for its end.
-pub(crate) fn is_too_long(cx: &Reader<'_>, start: usize) -> bool {
-    cx.text.len() > start + LONGEST_CALL + BEHIND
+/// How far a sentence reaches that speaks of the call without markers at `start`: one that is not over there need not wait for its end.
+pub(crate) fn longest(start: usize) -> usize {
+    start + LONGEST_CALL + BEHIND
 }
 
 /// A sentence speaks of the `call` without markers at `place`. Not of one that had to be mended, or cannot be read: how far that
