@@ -226,10 +226,15 @@ impl Writer {
         if let Some(index) = self.adopt.take() {
             return Some(index);
         }
+        if written.is_empty() {
+            // Nothing begins: the last call may yet go on.
+            out.trace.refuse(if out.is_full(cx) { Reason::LimitReached } else { Reason::NoName }, written);
+            return None;
+        }
         self.break_off(self.start);
         self.flush(cx, out);
-        if out.takes_no_more(cx, self.start) || written.is_empty() {
-            out.trace.refuse(if out.is_full(cx) { Reason::LimitReached } else { Reason::NoName }, written);
+        if out.takes_no_more(cx, self.start) {
+            out.trace.refuse(Reason::LimitReached, written);
             return None;
         }
         let found = cx.tools.and_then(|tools| tools.find(written));

@@ -43,7 +43,8 @@ fn is_markup(text: &str, word: &str) -> bool {
     let Some((before, behind)) = text.split_once(word) else { return true };
     let line = before.rsplit('\n').next().unwrap_or_default();
     let mark = ["```", "~~~", "//", "/*", "#"].iter().any(|sign| line.contains(sign)) || before.contains("/*");
-    let tag = before.rsplit_once(['<', '[']).is_some_and(|(_, tag)| !tag.contains(['>', ']', '{']));
+    let tag = before.rsplit_once(['<', '[']).is_some_and(|(_, tag)| !tag.contains(['>', ']', '{']))
+        || before.rsplit_once('<').is_some_and(|(_, tag)| !tag.contains('>'));
     let value = behind.split_once(':').map_or("", |(_, value)| value.trim_start());
     let empty = value.is_empty() || ["null", "None", "n"].iter().any(|null| value.starts_with(null));
     // What such an envelope has beside its content is not told if it is empty.
