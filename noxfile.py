@@ -192,6 +192,14 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def differ(session: nox.Session) -> None:
+    """What two builds read differently: nox -s differ -- BEFORE [AFTER] [--cases FILE ...], as tests/differ.py says."""
+    session.install("maturin>=1.9,<2")
+    # That something differs is an answer, and no failure.
+    session.run("python", "tests/differ.py", *session.posargs, success_codes=[0, 1])
+
+
+@nox.session
 def fuzz(session: nox.Session) -> None:
     """Search for texts that break a promise, with the search profile of `tests/conftest.py`."""
     install_tools(session, "test")
