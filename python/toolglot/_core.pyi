@@ -985,6 +985,7 @@ class StreamParser:
     """Reads a model's answer as it arrives. The options are those of :func:`extract`, and so are the errors.
 
     However the text is cut into chunks, the events add up to the turn that :func:`extract` makes of the whole.
+    What is still held back comes from :meth:`close`; :func:`toolglot.stream` is a loop that calls all three.
     A parser is for one answer and one thread: a second thread that feeds it meanwhile gets a RuntimeError.
 
     >>> import toolglot
@@ -1070,7 +1071,7 @@ def normalize_choices(
 
 @final
 class StreamNormalizer:
-    """Reads any provider's stream. The options are those of :func:`normalize`.
+    """Reads any provider's stream, chunk by chunk; :func:`toolglot.stream` is the loop. The options are those of :func:`normalize`.
 
     Raises:
         UnknownProviderError: No provider of that name.
@@ -1099,8 +1100,8 @@ class StreamNormalizer:
     def feed(self, chunk: Any) -> list[Event]:
         """Take a chunk and return what has become certain, for the first choice.
 
-        A chunk is a dict or an SDK's event, or a piece of the raw stream (server-sent events, JSON lines) as bytes or
-        text, cut anywhere, or line by line.
+        A chunk is a dict or an SDK's event, of its stream helpers too, or a piece of the raw stream (server-sent events,
+        JSON lines) as bytes or text, cut anywhere, or line by line.
 
         A call in the text is announced as soon as it is certain, and ends when the provider says that nothing follows:
         beside native calls it would be text. If native calls come, it never ends. With one ``dialect`` named, calls in

@@ -24,6 +24,7 @@ mod framing;
 mod gemini;
 mod halves;
 mod harden;
+mod helpers;
 mod history;
 mod mistral;
 mod node;
@@ -46,6 +47,8 @@ pub use history::{
     turn_message, write_history,
 };
 pub use node::Node;
+#[cfg(feature = "python")]
+pub(crate) use helpers::{Helper, helper};
 #[cfg(feature = "python")]
 pub(crate) use node::{CARRIED, is_unread};
 pub use results::{
