@@ -3,7 +3,8 @@
 //! what each costs.
 //!
 //! What is measured is no time but how often each piece of code runs, and what is allocated: the same on every machine,
-//! whatever else it does. `nox -s linear` builds the code so that it counts; without that there is nothing here.
+//! whatever else it does. `nox` (`-s tests`, or `-s linear` for this alone) builds the code so that it counts; without that there
+//! is nothing here.
 #![cfg(counted)]
 #![allow(unsafe_code, reason = "the compiler's counters and the allocator are there")]
 use serde_json::{Value, json};
