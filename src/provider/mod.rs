@@ -41,14 +41,14 @@ mod wire;
 
 pub use detect::detect;
 pub use harden::harden;
+#[cfg(feature = "python")]
+pub(crate) use helpers::{Helper, helper};
 pub use history::{
     Answer, Call, Media, MediaKind, Message, Part, Role, Source as MediaSource, Written, assistant_message,
     check_history, convert_messages, detect_history, provider_id, read_history, repair_history, text_message, text_of,
     turn_message, write_history,
 };
 pub use node::Node;
-#[cfg(feature = "python")]
-pub(crate) use helpers::{Helper, helper};
 #[cfg(feature = "python")]
 pub(crate) use node::{CARRIED, is_unread};
 pub use results::{
