@@ -238,7 +238,7 @@ def stream(
         BadOptionError: An option's value is not one of those it may have.
 
     >>> import toolglot
-    >>> events = toolglot.stream(["Hello <tool", '_call>{"name": "f", "arguments": {}}'], dialect="hermes")
+    >>> events = toolglot.stream(["Hello <tool", '_call>{"name": "f", "arguments": {}}</tool_call>'], dialect="hermes")
     >>> [event.kind for event in events]
     ['text', 'call_started', 'arguments', 'call_ended']
     >>> events.turn.tool_calls[0].status
