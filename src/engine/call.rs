@@ -9,7 +9,7 @@ use super::prose::words::{described, sentence};
 use super::reader::floor;
 use super::tail::{Tail, string_goes_on};
 use super::trace::Reason;
-use super::writer::{Evidence, Pending, Writer};
+use super::writer::{Vouching, Pending, Writer};
 use super::{Doubt, Engine, Given, Look, Memo, Reader, State, Step};
 use crate::dialect::{Body, Key, SectionId};
 use crate::engine::look::seen;
@@ -53,7 +53,7 @@ impl CallState {
         body: Body,
         start: usize,
         head: &Head,
-        evidence: Evidence,
+        vouching: Vouching,
         before: Given,
     ) -> Self {
         let at = cx.skip_markup_space(head.end);
@@ -63,7 +63,7 @@ impl CallState {
             inside: at,
             body: BodyState::new(cx, body, at, head),
             tail: None,
-            writer: Writer::new(origin, start, evidence),
+            writer: Writer::new(origin, start, vouching),
             before,
             slips: head.slips(start),
             stray: head.stray.clone(),
@@ -83,9 +83,9 @@ impl CallState {
         self.writer.section = section;
     }
 
-    /// The call stands in a fence that `fence` closes.
-    pub(super) fn in_fence(&mut self, fence: Option<&'static str>) {
-        self.writer.fence = fence;
+    /// The call stands in a fence that a line which begins with `closer` ends, or in one of a single line.
+    pub(super) fn in_fence(&mut self, closer: Option<&'static str>) {
+        self.writer.in_fence(closer);
     }
 
     /// All of its calls but the last one describe their tools.

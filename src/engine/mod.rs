@@ -26,7 +26,7 @@ mod trace;
 mod utf8;
 mod writer;
 
-pub use options::{Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTools};
+pub use options::{BareCalls, Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTools};
 
 use crate::dialect::{Dialect, Dialects, RowId, SectionId};
 use crate::schema::ToolSet;

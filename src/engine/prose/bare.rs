@@ -12,7 +12,7 @@ use crate::engine::head::{self, Head, without_escapes};
 use crate::engine::look::{seen, taken, told, unless};
 use crate::engine::origin::Origin;
 use crate::engine::trace::Reason;
-use crate::engine::writer::Evidence;
+use crate::engine::writer::Vouching;
 use crate::engine::{Doubt, Engine, Look, Reader, Taken};
 use crate::json::{ScanResult, Scanner};
 use crate::turn::{Issue, IssueCode};
@@ -292,9 +292,13 @@ impl Engine {
             self.hold(Doubt::Bare, at, before.clone());
         }
         self.call_stands(cx, before.from..at);
-        let fence = self.fence.and_then(|fence| fence.closer());
-        let state = CallState::new(cx, Origin::Bare(body), body, at, head, Evidence::Name, before);
-        self.begin_call(state, |call| call.in_fence(fence));
+        let fence = self.fence.map(|fence| fence.closer());
+        let state = CallState::new(cx, Origin::Bare(body), body, at, head, Vouching::Name, before);
+        self.begin_call(state, |call| {
+            if let Some(closer) = fence {
+                call.in_fence(closer);
+            }
+        });
         Taken::Done
     }
 }

@@ -11,7 +11,7 @@ use crate::engine::look::{seen, told};
 use crate::engine::origin::Origin;
 use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
-use crate::engine::writer::Evidence;
+use crate::engine::writer::Vouching;
 use crate::engine::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, Taken, UnknownTools};
 use std::borrow::Cow;
 
@@ -125,7 +125,7 @@ impl Engine {
         section: Option<SectionId>,
     ) -> Taken {
         let may_begin = self.may_begin(cx, at, call, head, section);
-        may_begin.take(|evidence| self.begin_template(cx, at, call, head, section, evidence))
+        may_begin.take(|vouching| self.begin_template(cx, at, call, head, section, vouching))
     }
 
     /// Whether a call with this `head` at `at` can begin there, and what vouches for it.
@@ -136,7 +136,7 @@ impl Engine {
         call: CallId,
         head: &mut Head,
         section: Option<SectionId>,
-    ) -> Look<Evidence> {
+    ) -> Look<Vouching> {
         let Some(row) = cx.dialects.row(call.row) else { return Look::No };
         let Some(template) = row.call(call) else { return Look::No };
         if told!(self.in_string(cx, at, head.end)).is_some() {
@@ -176,7 +176,7 @@ impl Engine {
             return Look::No;
         }
         let stands = if template.offered { form.label_stands(cx, at, head) } else { Look::Is(()) };
-        stands.map(|()| if naked { Evidence::Name } else { Evidence::Markers })
+        stands.map(|()| if naked { Vouching::Name } else { Vouching::Markers })
     }
 
     /// A call by this template begins at `at` if it is the place for one.
@@ -187,7 +187,7 @@ impl Engine {
         call: CallId,
         head: &Head,
         section: Option<SectionId>,
-        evidence: Evidence,
+        vouching: Vouching,
     ) -> Taken {
         let Some(row) = cx.dialects.row(call.row) else { return Taken::No };
         let Some(template) = row.call(call) else { return Taken::No };
@@ -220,7 +220,7 @@ impl Engine {
             self.section = section;
         }
         let open = self.section.filter(|section| section.row == call.row);
-        let state = CallState::new(cx, Origin::Template(call), template.body, at, head, evidence, before);
+        let state = CallState::new(cx, Origin::Template(call), template.body, at, head, vouching, before);
         self.begin_call(state, |call| call.in_section(open));
         Taken::Done
     }

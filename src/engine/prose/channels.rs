@@ -10,7 +10,7 @@ use crate::engine::look::{seen, taken, told, unless};
 use crate::engine::origin::Origin;
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted, Reason};
-use crate::engine::writer::Evidence;
+use crate::engine::writer::Vouching;
 use crate::engine::{Doubt, Engine, Given, Look, Mode, Reader, ReasoningCalls, Taken, misspelt};
 use crate::turn::{Issue, IssueCode};
 use std::ops::Range;
@@ -392,7 +392,7 @@ impl Engine {
             self.out.trace.note(name, Noted::Name);
         }
         let origin = Origin::Template(row.call(0));
-        let state = CallState::new(cx, origin, Body::Arguments, at, head, Evidence::Markers, before);
+        let state = CallState::new(cx, origin, Body::Arguments, at, head, Vouching::Markers, before);
         self.begin_call(state, |_| ());
         Taken::Done
     }
@@ -522,6 +522,7 @@ impl Engine {
                 self.go_back(at);
             }
             self.leave_shown(end);
+            self.out.reasoning_end = Some(end);
         }
         self.out.trace.note(at..end, Noted::Marker(Markup::MessageEnds));
         let before = self.remove(cx, at, end);

@@ -7,7 +7,7 @@ use crate::dialect::{CallId, LateMarker, Marker, Passed, RowId, SectionId};
 use crate::engine::head::{self, Head};
 use crate::engine::look::{seen, taken, told, unless};
 use crate::engine::trace::Reason;
-use crate::engine::writer::Evidence;
+use crate::engine::writer::Vouching;
 use crate::engine::{Engine, Look, Mode, Reader, Taken};
 use crate::turn::{Issue, IssueCode};
 
@@ -356,11 +356,11 @@ impl Engine {
             return self.shows_word(cx, at, may_begin);
         }
         unless!(quoted);
-        may_begin.take(|evidence| self.begin_template(cx, at, call, head, None, evidence))
+        may_begin.take(|vouching| self.begin_template(cx, at, call, head, None, vouching))
     }
 
     /// The call that `may_begin` with the word at `at` is quoted. If it is one, those right behind it may be shown with it.
-    fn shows_word(&mut self, cx: &Reader<'_>, at: usize, may_begin: Look<Evidence>) -> Taken {
+    fn shows_word(&mut self, cx: &Reader<'_>, at: usize, may_begin: Look<Vouching>) -> Taken {
         may_begin.take(|_| {
             self.around.reach.begins_if_seen(cx, at);
             Taken::No

@@ -89,6 +89,7 @@ impl Engine {
             self.remove(cx, at, at + length);
             self.leave_shown(at + length);
             self.given.mode = Mode::Content;
+            self.out.reasoning_end = Some(at + length);
             self.inline = None;
             self.given.space = None;
             return Taken::Done;
@@ -103,6 +104,7 @@ impl Engine {
         self.remove(cx, at, at + length);
         if !self.reasoning_seen && self.out.calls.is_empty() {
             self.out.reclassify(at);
+            self.out.reasoning_end = Some(at + length);
             self.leave_shown(at + length);
             self.reasoning_seen = true;
         } else {
