@@ -119,6 +119,11 @@ impl Mark {
     pub(crate) const fn calls(self) -> usize {
         self.calls
     }
+
+    /// There was content.
+    pub(crate) const fn says_something(self) -> bool {
+        self.content > 0
+    }
 }
 
 /// How much of the text was read behind values that are no JSON, for their ends, and turned out not to belong to them.

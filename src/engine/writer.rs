@@ -105,6 +105,8 @@ pub(super) struct Writer {
     pub(super) fence: Option<&'static str>,
     /// It stands in a fence whose whole body has to be calls.
     fenced: bool,
+    /// The opening marker of its template is missing.
+    unopened: bool,
     /// What stands among the calls and is none: it becomes text behind them.
     passed: Vec<Piece>,
 }
@@ -129,6 +131,7 @@ impl Writer {
             section: None,
             fence: None,
             fenced: false,
+            unopened: false,
             passed: Vec::new(),
         }
     }
@@ -143,10 +146,15 @@ impl Writer {
         (self.fence, self.fenced) = (closer, true);
     }
 
+    /// The opening marker is missing: only the name and what follows it speak for the call.
+    pub(super) fn lacks_opener(&mut self) {
+        self.unopened = true;
+    }
+
     /// Why what is read here counts as calls.
     pub(super) fn evidence(&self) -> Evidence {
         match self.vouching {
-            _ if !self.origin.is_bare() => Evidence::Marker,
+            _ if !self.origin.is_bare() && !self.unopened => Evidence::Marker,
             Vouching::Envelope => Evidence::Envelope,
             _ if self.fenced => Evidence::Fence,
             Vouching::Markers | Vouching::Name | Vouching::AnyName => Evidence::Bare,

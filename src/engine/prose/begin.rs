@@ -1,11 +1,11 @@
 //! Where the head of a call stands: whether a call begins there.
 use super::named::{may_lack_key, unopened_key};
 use super::twice::opened_twice;
-use super::words::sentence;
 use crate::char_class;
 use crate::dialect::{Body, CallId, CallTemplate, Element, Row, RowId, SectionId};
 use crate::engine::body::BodyState;
 use crate::engine::call::CallState;
+use crate::engine::context::quotation;
 use crate::engine::head::{Head, LONGEST_NAME};
 use crate::engine::look::{seen, told};
 use crate::engine::origin::Origin;
@@ -139,7 +139,7 @@ impl Engine {
     ) -> Look<Vouching> {
         let Some(row) = cx.dialects.row(call.row) else { return Look::No };
         let Some(template) = row.call(call) else { return Look::No };
-        if told!(self.in_string(cx, at, head.end)).is_some() {
+        if told!(self.around.in_string(cx, at, head.end)).is_some() {
             self.pass(cx, at, Reason::Quoted);
             return Look::No;
         }
@@ -203,11 +203,11 @@ impl Engine {
                 _ => None,
             },
             (Mode::Content, Some(_)) => Some(Doubt::InlineCode),
-            (Mode::Content, None) if sentence::opens_quote(cx, at) && !self.behind_closer(cx, at) => {
+            (Mode::Content, None) if quotation::opens(cx, at) && !self.behind_closer(cx, at) => {
                 Some(Doubt::Quotes)
             }
             // Labels are words, which a sentence may have.
-            (Mode::Content, None) => (template.labelled && sentence::goes_up_to(cx, at)).then_some(Doubt::Sentence),
+            (Mode::Content, None) => (template.labelled && quotation::follows_word(cx, at)).then_some(Doubt::Sentence),
         };
         let before = self.remove(cx, at, head.end);
         if let Some(doubt) = doubt {
