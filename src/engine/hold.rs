@@ -15,7 +15,7 @@ pub(super) enum Doubt {
     InlineCode,
     /// It stands in the middle of a line, right behind a quotation mark that may close behind it.
     Quotes,
-    /// It has no marker: the evidence is not all there yet, or a sentence may yet go on behind it.
+    /// It has no marker: the evidence is not all there yet, or an expression may yet go on behind it.
     Bare,
     /// None of the names in it is offered.
     Names,
@@ -75,7 +75,6 @@ impl Engine {
     /// The doubt was right: everything since is text, up to `to`.
     pub(super) fn go_back(&mut self, to: usize) -> bool {
         let Some(hold) = self.hold.take() else { return false };
-        self.tried.try_again();
         let calls = self.out.go_back(hold.mark, hold.doubt.reason(), hold.at..to);
         self.given = hold.before;
         self.leftover.opener_given = hold.opener_given;

@@ -87,11 +87,6 @@ impl Without {
         (self.since..=self.until).contains(&at).then_some(self.until)
     }
 
-    /// Since where nothing stands before `until`, if what is known ends there.
-    pub(super) fn begins(self, until: usize) -> Option<usize> {
-        (self.until == until && self.since < until).then_some(self.since)
-    }
-
     /// What is known when nothing stands between `at` and `until` either: the one stretch of both, or where they do not meet,
     /// the new one.
     pub(super) fn and(self, at: usize, until: usize) -> Self {

@@ -9,6 +9,7 @@
 //! (`PATIENCE`), and what was given up is read again only so often (`call::MOST_READ_AGAIN`).
 mod body;
 mod call;
+mod context;
 mod found;
 mod head;
 mod hold;
@@ -26,7 +27,7 @@ mod trace;
 mod utf8;
 mod writer;
 
-pub use options::{Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTools};
+pub use options::{BareCalls, Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTools};
 
 use crate::dialect::{Dialect, Dialects, RowId, SectionId};
 use crate::schema::ToolSet;
@@ -166,9 +167,9 @@ pub(crate) struct Engine {
     state: State,
     /// The section that is open.
     section: Option<SectionId>,
-    inline: Option<prose::shown::inline::Inline>,
+    inline: Option<context::inline_code::Inline>,
     /// The fence whose body is being read as calls.
-    fence: Option<prose::shown::code::Fence>,
+    fence: Option<context::fence::Fence>,
     hold: Option<Hold>,
     /// Reasoning was opened, or the text began in it. Otherwise a closing marker means that the prompt had opened it, and makes
     /// all text before it reasoning.
@@ -180,7 +181,7 @@ pub(crate) struct Engine {
     /// Whether the text behind the calls is still the model's own.
     runaway: prose::runaway::Runaway,
     /// What stands round the place that is looked at.
-    around: prose::shown::Around,
+    around: context::Surroundings,
     /// Markers that do not fit together.
     leftover: prose::leftover::Leftover,
     tried: prose::tried::Tried,
@@ -247,7 +248,6 @@ impl Engine {
 
     /// From here on a call is read, once `set` has said what else is known of it.
     fn begin_call(&mut self, call: CallState, set: impl FnOnce(&mut CallState)) {
-        self.tried.try_again();
         self.unclear.forget();
         let mut call = match self.spare.take() {
             Some(mut spare) => {

@@ -22,6 +22,18 @@ pub enum Fences {
     Ignore,
 }
 
+/// Where calls without markers, envelope or fence count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BareCalls {
+    /// Where a line begins, or behind markup that was taken out.
+    #[default]
+    Line,
+    /// Only where such calls are the whole answer.
+    Alone,
+    /// Nowhere.
+    Off,
+}
+
 /// What becomes of calls inside reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReasoningCalls {
@@ -50,6 +62,7 @@ pub enum UnknownTools {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
     pub fences: Fences,
+    pub bare: BareCalls,
     pub reasoning: ReasoningCalls,
     pub unknown_tools: UnknownTools,
     /// Calls beyond this many stay text.
@@ -105,6 +118,7 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             fences: Fences::default(),
+            bare: BareCalls::default(),
             reasoning: ReasoningCalls::default(),
             unknown_tools: UnknownTools::default(),
             max_calls: 128,
@@ -131,6 +145,7 @@ mod tests {
 
     const MOST: Policy = Policy {
         fences: Fences::Calls,
+        bare: BareCalls::Line,
         reasoning: ReasoningCalls::IfUnclosed,
         unknown_tools: UnknownTools::Flag,
         max_calls: usize::MAX,

@@ -1,7 +1,7 @@
 //! What was passed over without being read, or was not looked at, is read on its own: what would have been a call there is named.
 use super::why::{Kept, is_code, whole_end};
 use crate::dialect::Dialects;
-use crate::engine::{Fences, Noted, Observed, Options, Piece, Policy, Reason, ReasoningCalls, observe};
+use crate::engine::{BareCalls, Fences, Noted, Observed, Options, Piece, Policy, Reason, ReasoningCalls, observe};
 use crate::schema::ToolSet;
 use crate::turn::IssueCode;
 use std::collections::HashMap;
@@ -176,6 +176,7 @@ fn offered(tools: Option<&ToolSet>, name: &str) -> bool {
 fn open_policy(policy: &Policy) -> Policy {
     Policy {
         fences: Fences::Calls,
+        bare: BareCalls::Line,
         reasoning: ReasoningCalls::Run,
         max_calls: policy.max_calls.max(1),
         ..policy.clone()

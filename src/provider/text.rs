@@ -21,11 +21,27 @@ impl TextReader {
     }
 
     pub(super) fn feed(&mut self, text: &str, events: &mut Vec<Event>) {
+        let known = events.len();
         self.0.feed(text, events);
+        forget_places(events.iter_mut().skip(known));
     }
 
     pub(super) fn finish(mut self, events: &mut Vec<Event>) -> Turn<'static> {
-        self.0.finish(events)
+        let known = events.len();
+        let mut turn = self.0.finish(events);
+        forget_places(events.iter_mut().skip(known));
+        turn.tool_calls.iter_mut().for_each(|call| call.span = None);
+        turn.reasoning_end = None;
+        turn
+    }
+}
+
+/// Removes the places of calls: an answer is put together of several texts, and a place in one of them says nothing.
+fn forget_places<'e>(events: impl Iterator<Item = &'e mut Event>) {
+    for event in events {
+        if let Event::CallEnded { call, .. } = event {
+            call.span = None;
+        }
     }
 }
 

@@ -30,7 +30,6 @@ mod unkeyed;
 mod words;
 
 use frames::{Envelope, Frame, Frames, Kind, Other};
-pub(crate) use record::OWN_ROLES;
 use record::message_at;
 use words::Words;
 

@@ -1,19 +1,18 @@
 //! Calls without markers: where they may stand, and what vouches for them.
 use super::flow::name_before;
 use super::named::{first_member, printed};
-use super::words::coded::labels_call;
-use super::words::sentence;
 use crate::char_class;
 use crate::dialect::{Body, Key, may_end_name};
 use crate::engine::body::keys::no_call;
 use crate::engine::body::{BodyState, first_key};
 use crate::engine::call::{CallState, LONGEST_ECHO};
+use crate::engine::context::quotation;
 use crate::engine::head::{self, Head, without_escapes};
 use crate::engine::look::{seen, taken, told, unless};
 use crate::engine::origin::Origin;
 use crate::engine::trace::Reason;
-use crate::engine::writer::Evidence;
-use crate::engine::{Doubt, Engine, Look, Reader, Taken};
+use crate::engine::writer::Vouching;
+use crate::engine::{BareCalls, Doubt, Engine, Look, Reader, Taken};
 use crate::json::{ScanResult, Scanner};
 use crate::turn::{Issue, IssueCode};
 
@@ -42,6 +41,10 @@ impl Engine {
         }
         let before = cx.slice(self.given.from, at);
         let start = at - name_before(before);
+        if cx.policy.bare == BareCalls::Off {
+            self.pass(cx, start, Reason::BarePolicy);
+            return Taken::No;
+        }
         let name = without_escapes(cx.slice(start, at));
         let leads = || cx.tools.is_some_and(|tools| tools.leads_to(&name));
         if cx.offered(&name)
@@ -62,13 +65,13 @@ impl Engine {
             self.pass(cx, start, Reason::Runaway);
             return Taken::No;
         }
-        unless!(self.is_quoted(cx, start).map(|()| self.pass(cx, start, Reason::Quoted)));
+        unless!(self.is_shown(cx, start).map(|()| self.pass(cx, start, Reason::Quoted)));
         self.begin_bare(cx, start, Body::Python)
     }
 
     /// `<read_file><path>a.py</path></read_file>`, `<read_file>{"path": "a.py"}</read_file>`: a tag named after an offered
     /// tool at the start of a line, and in it one named after a parameter of it, or an object that begins with one.
-    pub(super) fn bare_element(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+    pub(in crate::engine) fn bare_element(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let (Some(tools), Some(row_id)) = (cx.tools, cx.dialects.elements) else { return Taken::No };
         let Some(row) = cx.dialects.row(row_id) else { return Taken::No };
         let Some(call) = row.calls.first() else { return Taken::No };
@@ -90,7 +93,7 @@ impl Engine {
             _ => None,
         };
         let Some(tool) = tool else { return Taken::No };
-        let quoted = if self.fence.is_none() { self.is_quoted(cx, at) } else { Look::No };
+        let quoted = self.is_shown(cx, at);
         unless!(quoted.map(|()| self.pass(cx, at, Reason::Quoted)));
         let mut head = seen!(head::head(cx, at, &call.head));
         let mut inside = seen!(cx.behind_space(at, head.end));
@@ -137,7 +140,7 @@ impl Engine {
             taken!(self.repeated(cx, at));
             let reason = match cx.tools {
                 None => Reason::NoTools,
-                Some(_) if self.out.trace.is_on() && self.in_quoted_line(cx, at) => Reason::Quoted,
+                Some(_) if self.out.trace.is_on() && self.is_shown(cx, at) == Look::Is(()) => Reason::Quoted,
                 Some(_) => Reason::Place,
             };
             self.pass(cx, at, reason);
@@ -160,8 +163,8 @@ impl Engine {
         if self.is_full_for_good(cx) && !self.behind_removed(cx, at) {
             return Taken::No;
         }
-        let quoted = if self.fence.is_none() { self.is_quoted(cx, at) } else { Look::No };
-        if told!(quoted.or(|| self.in_string(cx, at, at))).is_some() {
+        let quoted = self.is_shown(cx, at);
+        if told!(quoted.or(|| self.around.in_string(cx, at, at))).is_some() {
             self.pass(cx, at, Reason::Quoted);
             return Taken::No;
         }
@@ -182,7 +185,7 @@ impl Engine {
         let doubt = match () {
             () if cx.dialects.auto || alone => None,
             () if before.ends_with(|c: char| c.is_alphanumeric()) => Some(Doubt::Sentence),
-            () => sentence::opens_quote(cx, at).then_some(Doubt::Quotes),
+            () => quotation::opens(cx, at).then_some(Doubt::Quotes),
         };
         if let Some(doubt) = doubt.filter(|_| self.hold.is_none() && !self.out.is_full(cx)) {
             let before = self.remove(cx, at, at);
@@ -266,7 +269,7 @@ impl Engine {
         Taken::Done
     }
 
-    pub(super) fn begin_bare(&mut self, cx: &Reader<'_>, at: usize, body: Body) -> Taken {
+    pub(in crate::engine) fn begin_bare(&mut self, cx: &Reader<'_>, at: usize, body: Body) -> Taken {
         self.begin_bare_by(cx, at, &Head { end: at, ..Head::default() }, body)
     }
 
@@ -292,9 +295,13 @@ impl Engine {
             self.hold(Doubt::Bare, at, before.clone());
         }
         self.call_stands(cx, before.from..at);
-        let fence = self.fence.and_then(|fence| fence.closer());
-        let state = CallState::new(cx, Origin::Bare(body), body, at, head, Evidence::Name, before);
-        self.begin_call(state, |call| call.in_fence(fence));
+        let fence = self.fence.map(|fence| fence.closer());
+        let state = CallState::new(cx, Origin::Bare(body), body, at, head, Vouching::Name, before);
+        self.begin_call(state, |call| {
+            if let Some(closer) = fence {
+                call.in_fence(closer);
+            }
+        });
         Taken::Done
     }
 }
@@ -353,3 +360,15 @@ fn behind_label(cx: &Reader<'_>, at: usize) -> bool {
     let stands = |label: &String| before.ends_with(label.as_str()) && begins(end - label.len());
     before.ends_with(':') && cx.dialects.labels.iter().any(stands)
 }
+
+/// A `label` for calls: `Final call`, `actions`, `tool_calls`.
+fn labels_call(label: &str) -> bool {
+    let words = || label.split([' ', '_']);
+    let last = words().next_back().unwrap_or_default();
+    let called = ["call", "calls", "action", "actions"].iter().any(|word| last.eq_ignore_ascii_case(word));
+    let plain = words().all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    called && plain && words().count() <= MOST_WORDS
+}
+
+/// A label has no more words.
+const MOST_WORDS: usize = 3;

@@ -1,17 +1,17 @@
 //! Where the head of a call stands: whether a call begins there.
 use super::named::{may_lack_key, unopened_key};
 use super::twice::opened_twice;
-use super::words::sentence;
 use crate::char_class;
 use crate::dialect::{Body, CallId, CallTemplate, Element, Row, RowId, SectionId};
 use crate::engine::body::BodyState;
 use crate::engine::call::CallState;
+use crate::engine::context::quotation;
 use crate::engine::head::{Head, LONGEST_NAME};
 use crate::engine::look::{seen, told};
 use crate::engine::origin::Origin;
 use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
-use crate::engine::writer::Evidence;
+use crate::engine::writer::Vouching;
 use crate::engine::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, Taken, UnknownTools};
 use std::borrow::Cow;
 
@@ -125,7 +125,7 @@ impl Engine {
         section: Option<SectionId>,
     ) -> Taken {
         let may_begin = self.may_begin(cx, at, call, head, section);
-        may_begin.take(|evidence| self.begin_template(cx, at, call, head, section, evidence))
+        may_begin.take(|vouching| self.begin_template(cx, at, call, head, section, vouching))
     }
 
     /// Whether a call with this `head` at `at` can begin there, and what vouches for it.
@@ -136,10 +136,10 @@ impl Engine {
         call: CallId,
         head: &mut Head,
         section: Option<SectionId>,
-    ) -> Look<Evidence> {
+    ) -> Look<Vouching> {
         let Some(row) = cx.dialects.row(call.row) else { return Look::No };
         let Some(template) = row.call(call) else { return Look::No };
-        if told!(self.in_string(cx, at, head.end)).is_some() {
+        if told!(self.around.in_string(cx, at, head.end)).is_some() {
             self.pass(cx, at, Reason::Quoted);
             return Look::No;
         }
@@ -176,7 +176,7 @@ impl Engine {
             return Look::No;
         }
         let stands = if template.offered { form.label_stands(cx, at, head) } else { Look::Is(()) };
-        stands.map(|()| if naked { Evidence::Name } else { Evidence::Markers })
+        stands.map(|()| if naked { Vouching::Name } else { Vouching::Markers })
     }
 
     /// A call by this template begins at `at` if it is the place for one.
@@ -187,7 +187,7 @@ impl Engine {
         call: CallId,
         head: &Head,
         section: Option<SectionId>,
-        evidence: Evidence,
+        vouching: Vouching,
     ) -> Taken {
         let Some(row) = cx.dialects.row(call.row) else { return Taken::No };
         let Some(template) = row.call(call) else { return Taken::No };
@@ -203,11 +203,11 @@ impl Engine {
                 _ => None,
             },
             (Mode::Content, Some(_)) => Some(Doubt::InlineCode),
-            (Mode::Content, None) if sentence::opens_quote(cx, at) && !self.behind_closer(cx, at) => {
+            (Mode::Content, None) if quotation::opens(cx, at) && !self.behind_closer(cx, at) => {
                 Some(Doubt::Quotes)
             }
             // Labels are words, which a sentence may have.
-            (Mode::Content, None) => (template.labelled && sentence::goes_up_to(cx, at)).then_some(Doubt::Sentence),
+            (Mode::Content, None) => (template.labelled && quotation::follows_word(cx, at)).then_some(Doubt::Sentence),
         };
         let before = self.remove(cx, at, head.end);
         if let Some(doubt) = doubt {
@@ -220,7 +220,7 @@ impl Engine {
             self.section = section;
         }
         let open = self.section.filter(|section| section.row == call.row);
-        let state = CallState::new(cx, Origin::Template(call), template.body, at, head, evidence, before);
+        let state = CallState::new(cx, Origin::Template(call), template.body, at, head, vouching, before);
         self.begin_call(state, |call| call.in_section(open));
         Taken::Done
     }

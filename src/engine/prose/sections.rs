@@ -1,8 +1,8 @@
 //! Sections: groups of calls with a marker round them.
 use super::tried::Standing;
-use super::words::sentence;
 use crate::char_class;
 use crate::dialect::{CallTemplate, Marker, Row, SectionId};
+use crate::engine::context::quotation;
 use crate::engine::head::{self, Head};
 use crate::engine::look::{seen, taken, told};
 use crate::engine::{Engine, Look, Mode, Reader, Taken};
@@ -21,7 +21,7 @@ fn says(cx: &Reader<'_>, from: usize, at: usize) -> bool {
     if words.contains(['`', '~']) {
         return opens_fence(words);
     }
-    words.contains(char::is_alphanumeric) || !words.trim().is_empty() && !sentence::opens_quote(cx, at)
+    words.contains(char::is_alphanumeric) || !words.trim().is_empty() && !quotation::opens(cx, at)
 }
 
 /// The `words` end in a line that opens a fence, and no other code stands in them.
