@@ -63,7 +63,7 @@ impl CallState {
             inside: at,
             body: BodyState::new(cx, body, at, head),
             tail: None,
-            writer: Writer::new(origin, start, evidence),
+            writer: Writer::new(origin, start, evidence, cx.hash_before(start)),
             before,
             slips: head.slips(start),
             stray: head.stray.clone(),
