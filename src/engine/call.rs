@@ -60,7 +60,7 @@ impl CallState {
             inside: at,
             body: BodyState::new(cx, body, at, head),
             tail: None,
-            writer: Writer::new(origin, start, vouching),
+            writer: Writer::new(origin, start, vouching, cx.hash_before(start)),
             before,
             slips: head.slips(start),
             stray: head.stray.clone(),

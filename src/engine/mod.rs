@@ -27,6 +27,8 @@ mod trace;
 mod utf8;
 mod writer;
 
+pub use crate::schema::Names;
+pub use crate::turn::Ids;
 pub use options::{BareCalls, Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTools};
 
 use crate::dialect::{Dialect, Dialects, RowId, SectionId};

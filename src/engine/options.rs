@@ -1,5 +1,7 @@
 //! The caller's choices where reasonable people differ, each with a safe default.
 use crate::error::{Error, ErrorCode};
+use crate::schema::Names;
+use crate::turn::Ids;
 
 /// Where the model's text begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -65,6 +67,10 @@ pub struct Policy {
     pub bare: BareCalls,
     pub reasoning: ReasoningCalls,
     pub unknown_tools: UnknownTools,
+    /// Which spellings of a name mean an offered tool.
+    pub names: Names,
+    /// Where the ids of calls come from that have none in the text.
+    pub ids: Ids,
     /// Calls beyond this many stay text.
     pub max_calls: usize,
     /// Arguments nested deeper than this are malformed. At most [`Self::MAX_DEPTH`].
@@ -121,6 +127,8 @@ impl Default for Policy {
             bare: BareCalls::default(),
             reasoning: ReasoningCalls::default(),
             unknown_tools: UnknownTools::default(),
+            names: Names::default(),
+            ids: Ids::default(),
             max_calls: 128,
             max_depth: 128,
             max_arguments_bytes: 16 << 20,
@@ -148,6 +156,8 @@ mod tests {
         bare: BareCalls::Line,
         reasoning: ReasoningCalls::IfUnclosed,
         unknown_tools: UnknownTools::Flag,
+        names: Names::Resolve,
+        ids: Ids::Random,
         max_calls: usize::MAX,
         max_depth: usize::MAX,
         max_arguments_bytes: usize::MAX,

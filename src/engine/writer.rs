@@ -4,13 +4,15 @@ use super::found::{Found, Piece, Value};
 use super::head::{self, Head};
 use super::origin::Origin;
 use super::output::{Call, Output};
+use super::reader::BREAK;
 use super::trace::{Noted, Reason};
 use super::{BareCalls, Look, Memo, Mode, Reader, UnknownTools};
 use crate::bytes::same;
 use crate::dialect::{Element, SectionId, must_close};
 use crate::json::{self, Member};
 use crate::schema::{Tool, Written};
-use crate::turn::{ArgumentError, CallStatus, Event, Evidence, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
+use crate::turn::{ArgumentError, CallStatus, Event, Evidence, Issue, IssueCode, Repair, RepairCode, TextHash, ToolCall};
+use crate::turn::{derived_call_id, new_call_id};
 use std::ops::Range;
 
 /// A call whose arguments are over and whose end is not yet certain.
@@ -82,6 +84,8 @@ pub(super) struct Writer {
     /// Where the template began.
     pub(super) start: usize,
     vouching: Vouching,
+    /// The hash of the text before it, if ids are derived from that.
+    before: Option<TextHash>,
     /// What was read is an envelope that holds an answer in its content and no calls.
     pub(super) answered: bool,
     /// Calls have begun, and none of their names is offered.
@@ -112,13 +116,14 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// For calls of `origin` that begin at `start`.
+    /// For calls of `origin` that begin at `start`, behind the text that has the hash `before`.
     #[inline]
-    pub(super) fn new(origin: Origin, start: usize, vouching: Vouching) -> Self {
+    pub(super) fn new(origin: Origin, start: usize, vouching: Vouching, before: Option<TextHash>) -> Self {
         Self {
             origin,
             start,
             vouching,
+            before,
             answered: false,
             unvouched: false,
             open: None,
@@ -258,12 +263,17 @@ impl Writer {
             out.trace.refuse(if out.is_full(cx) { Reason::LimitReached } else { Reason::NoName }, written);
             return None;
         }
+        // What was hardened calls nothing, whoever repeats it.
+        if written.contains(BREAK) {
+            out.trace.refuse(Reason::NameNotOffered, written);
+            return None;
+        }
         let evidence = self.evidence();
         if evidence == Evidence::Bare && cx.policy.bare == BareCalls::Off {
             out.trace.refuse(Reason::BarePolicy, written);
             return None;
         }
-        let found = cx.tools.and_then(|tools| tools.find(written));
+        let found = cx.tools.and_then(|tools| tools.find(written, cx.policy.names));
         let offered = found.is_some() || cx.tools.is_none();
         let first = self.begun == 0 || self.unvouched;
         let refused = first && self.vouching == Vouching::Name || cx.policy.unknown_tools == UnknownTools::Text;
@@ -284,9 +294,14 @@ impl Writer {
             repairs.push(Repair::new(RepairCode::Name, format!("the model wrote {written:?}")));
         }
         let index = out.calls.len();
-        let made = || if out.streaming() { new_call_id() } else { String::new() };
+        let made = || match self.before {
+            Some(before) => derived_call_id(before, index, written),
+            None if out.streaming() => new_call_id(),
+            None => String::new(),
+        };
         let own = id.filter(|id| !id.is_empty()).map(str::to_owned);
-        let id = own.or_else(|| self.id.take().map(String::from)).unwrap_or_else(made);
+        let own = own.or_else(|| self.id.take().map(String::from));
+        let id = own.unwrap_or_else(made);
         out.event(|| Event::CallStarted { index, id: id.clone(), name: name.get(cx.text).into_owned() });
         out.calls.push(Call {
             id,

@@ -112,7 +112,7 @@ impl Apart<'_> {
             let start = (range.start + raw.start).saturating_sub(shift);
             let end = (range.start + raw.end).saturating_sub(shift).min(range.end);
             // What it stands in is the name that is not offered: `print(f(x=1))`.
-            let inner = python && known.is_some_and(|tools| tools.find(name).is_some());
+            let inner = python && known.is_some_and(|tools| tools.find(name, options.policy.names).is_some());
             let reason = if inner { Reason::Place } else { reason };
             if offered(tools, name) && start < end && !(python && is_code(text, start, name, known)) {
                 found.push(Kept { range: start..end, reason, name: name.to_owned(), dialect });

@@ -2,7 +2,7 @@
 use super::{Node, Reading};
 use crate::engine::StreamParser;
 use crate::json::{ScanResult, Scanner};
-use crate::schema::Resolution;
+use crate::schema::{Resolution, ToolSet};
 use crate::turn::{Event, Turn};
 
 /// Reads an answer's text as it comes.
@@ -67,7 +67,9 @@ impl<'t> Quoted<'t> {
             let (head, _) = rest.split_once('{')?;
             let name = head.trim().trim_start_matches("<function").trim_matches(['=', '>', '(', ' ']);
             let word = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-.:/".contains(c));
-            let offered = reading.tools.as_ref().is_none_or(|tools| tools.resolve(name) != Resolution::Unknown);
+            let names = reading.options.policy.names;
+            let means_none = |tools: &ToolSet| tools.resolve_by(name, names) == Resolution::Unknown;
+            let offered = !reading.tools.as_deref().is_some_and(means_none);
             if !word || !offered {
                 return None;
             }

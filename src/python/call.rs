@@ -118,8 +118,13 @@ impl ToolCall {
         self.offer().map(|tools| &**tools)
     }
 
+    /// The call was read from text: what the model wrote is known.
+    pub(super) fn is_of_text(&self, py: Python<'_>) -> bool {
+        !self.raw.as_str(self.input.as_str(py)).is_empty()
+    }
+
     /// As [`Self::tools`], to hand on.
-    fn offer(&self) -> Option<&Arc<schema::ToolSet>> {
+    pub(super) fn offer(&self) -> Option<&Arc<schema::ToolSet>> {
         self.tools.as_ref().or_else(|| self.unpickled.get())
     }
 

@@ -3,12 +3,10 @@
 //! Source: [`crate::provider::harden`], which does so with a zero-width space, and templates that write `<` as an entity in what a tool
 //! gave back. A model that repeats such text calls nothing.
 use crate::engine::Reader;
+use crate::engine::reader::BREAK;
 
 /// A marker and the white space after it are no longer.
 const LONGEST: usize = 64;
-
-/// What `harden` puts into a marker.
-const BREAK: char = '\u{200b}';
 
 /// A broken marker ends right before `at`.
 pub(super) fn ends_before(cx: &Reader<'_>, at: usize) -> bool {

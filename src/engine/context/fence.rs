@@ -148,7 +148,9 @@ fn calls_behind_label(cx: &Reader<'_>, at: usize, end: usize) -> Option<usize> {
         b'{' => inside.is_empty() || inside.starts_with(['"', '\'']),
         b'[' => inside.is_empty() || BodyState::bare(line, body) != Look::No,
         _ => {
-            let named = |tools: &ToolSet| rest.split_once('(').is_some_and(|(name, _)| tools.find(name).is_some());
+            let named = |tools: &ToolSet| {
+                rest.split_once('(').is_some_and(|(name, _)| tools.find(name, cx.policy.names).is_some())
+            };
             cx.dialects.bare_python.is_some() && cx.tools.is_some_and(named)
         }
     };
