@@ -71,6 +71,7 @@ _IssueCode: TypeAlias = Literal[
     "invented_turn",
     "repeated_call",
     "limit_reached",
+    "no_progress",
     "reclassified",
     "invalid_utf8",
     "provider_field",

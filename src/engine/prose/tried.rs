@@ -27,6 +27,8 @@ pub(crate) struct Tried {
     /// The head that stood there last, by the number of all of it, when the text was so long, if several templates have it.
     found: Option<(u16, Head)>,
     long: usize,
+    /// Where the call began that was given up last.
+    pub(in crate::engine) given_up: Option<usize>,
 }
 
 impl Tried {
