@@ -137,8 +137,8 @@ def wheel(session: nox.Session) -> None:
 
     counts = Path("target/profile").resolve()
     shutil.rmtree(counts, ignore_errors=True)
-    # Counts are taken before code is linked, so that this build needs no optimisation across crates.
-    session.run(*build, str(counts), "--", f"-Cprofile-generate={counts}", env={"CARGO_PROFILE_DIST_LTO": "off"})
+    # By the very profile of the wheel: functions have other names under another one, that without optimisation across crates say.
+    session.run(*build, str(counts), "--", f"-Cprofile-generate={counts}")
     (counting,) = counts.glob("*.whl")
     session.install("--force-reinstall", str(counting))
     session.run("python", "pgo/train.py", silent=True)
