@@ -9,7 +9,8 @@ fuzz_target!(|input: (u8, &str)| {
     // serde_json stops at 128 levels.
     let mut whole = Scanner::new(0, 127);
     let result = whole.scan(text.as_bytes(), true);
-    let complete = matches!(result, ScanResult::Complete { end } if text[end..].bytes().all(|b| b" \n\r\t".contains(&b)));
+    let complete =
+        matches!(result, ScanResult::Complete { end } if text[end..].bytes().all(|b| b" \n\r\t".contains(&b)));
     assert_eq!(complete, serde_json::from_str::<Value>(text).is_ok());
     let mut cut = Scanner::new(0, 127);
     for end in (0..text.len()).step_by(step) {

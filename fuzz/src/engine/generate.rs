@@ -167,7 +167,7 @@ fn splice(source: &mut Source<'_>, shelf: &Shelf, first: &Case, depth: usize) ->
             0 => text.push('\n'),
             1 => text.push_str("\n\n"),
             2 => text.push(' '),
-            3 => text.push_str(source.pick(TOKENS)),
+            3 => text.push_str(source.pick::<&str>(TOKENS)),
             4 if source.percent(20) => text.push_str(&deep(source, depth)),
             _ => {}
         }
@@ -319,8 +319,8 @@ fn mutate(source: &mut Source<'_>, shelf: &Shelf, text: &mut String, depth: usiz
     let (start, end) = (at.min(end), at.max(end));
     match source.below(10) {
         0..2 => text.replace_range(start..end, ""),
-        2..4 => text.insert_str(start, source.pick(TOKENS)),
-        4 => text.replace_range(start..end, source.pick(TOKENS)),
+        2..4 => text.insert_str(start, source.pick::<&str>(TOKENS)),
+        4 => text.replace_range(start..end, source.pick::<&str>(TOKENS)),
         5 => {
             let again = text[start..end].repeat(1 + source.below(3));
             text.insert_str(end, &again);
