@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,9 +14,9 @@ import nox
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 WHEELS = Path("target/wheels").resolve()
-
 # The share of functions that may differ from those of the build that counted.
 MISMATCH = 0.02
+FUZZ_TARGETS = ("engine", "history", "providers", "repair", "tools")
 
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "virtualenv"
@@ -246,3 +248,21 @@ def fuzz(session: nox.Session) -> None:
     install_tools(session, "test")
     install_package(session)
     session.run("pytest", "tests/test_promises.py", env={"HYPOTHESIS_PROFILE": "search"})
+
+
+@nox.session(venv_backend="none")
+def soak(session: nox.Session) -> None:
+    """Search with each fuzz target for inputs that break a promise, two at once: nox -s soak [-- SECONDS A TARGET]."""
+    seconds = session.posargs[0] if session.posargs else "60"
+    target_dir = Path("target/fuzz").resolve()
+    build = ["cargo", "build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--bin", "soak"]
+    session.run(*build, "--target-dir", str(target_dir), external=True)
+
+    def run(target: str) -> tuple[str, int]:
+        command = [target_dir / "release" / "soak", "--target", target, "--seconds", seconds]
+        return target, subprocess.run(command, check=False).returncode
+
+    with ThreadPoolExecutor(2) as pool:
+        failing = [target for target, code in pool.map(run, FUZZ_TARGETS) if code]
+    if failing:
+        session.error(f"fuzzing found something: {', '.join(failing)}")

@@ -494,6 +494,22 @@ fn what_reading_forgives_is_found_and_written_anew() {
 }
 
 #[test]
+fn repaired_histories_are_as_the_cases_say() {
+    for case in lines("repairs.jsonl") {
+        let provider = Provider::from_name(case["provider"].as_str().unwrap()).unwrap();
+        let repair = |messages: &[Value]| repair_history(messages, None, Some(provider), None, None).unwrap();
+        let mended = repair(case["messages"].as_array().unwrap());
+        let issues: Vec<String> =
+            mended.issues.iter().map(|issue| format!("{} {}", issue.place, issue.code.as_str())).collect();
+        let label = format!("{}\n{:#}\n{:?}", case["name"], json!(mended.messages), mended.issues);
+        assert_eq!(json!(mended.messages), case["expect"], "{label}");
+        assert_eq!(json!(issues), case["issues"], "{label}");
+        assert_eq!(codes(json!(mended.messages), provider), Vec::<String>::new(), "{label}");
+        assert_eq!((repair(&mended.messages).messages, repair(&mended.messages).issues), (mended.messages, vec![]));
+    }
+}
+
+#[test]
 fn texts_stand_apart_and_media_of_errors_are_named() {
     let options = ResultOptions::default();
     let image = json!({"type": "image", "data": "AAAA", "mimeType": "image/png"});

@@ -682,8 +682,8 @@ class ToolSet:
 
         Args:
             provider: ``openai``, ``openai_responses``, ``anthropic``, ``gemini``, ``mistral``, ``cohere``, ``ollama``,
-                ``bedrock``, ``mcp``, ``llama_cpp``, ``openrouter``, or a server that speaks one of these (``groq``,
-                ``vllm``, ``azure``, ``lmstudio``, ...).
+                ``bedrock``, ``mcp``, ``llama_cpp``, ``moonshot``, ``openrouter``, or a server that speaks one of these
+                (``groq``, ``vllm``, ``azure``, ``lmstudio``, ...).
             **options: ``strict``, ``describe``; ``schema`` (gemini); ``model`` (openrouter: whose rules count);
                 ``budget`` (llama_cpp: bytes that all tools together may have).
 

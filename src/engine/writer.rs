@@ -577,7 +577,7 @@ fn keep_last(cx: &Reader<'_>, call: &mut Call, members: &mut Vec<Member>) {
     let mended = !call.repairs.is_empty() && members.is_empty();
     let once = match mended {
         true => json::with_keys_once(&piece.get(cx.text)).map(|once| (None, once)),
-        false => json::keys_once(cx.text, members, &piece.get(cx.text)).map(|(at, once)| (Some(at), once)),
+        false => json::keys_once(cx.text, members, &piece.get(cx.text)),
     };
     let Some((at, once)) = once else { return };
     let offset = if let (Some(at), Piece::Span(range)) = (at, piece) { at.checked_sub(range.start) } else { None };

@@ -26,6 +26,7 @@ pub(super) const WORDING: Wording = Wording {
     choices,
     answers: |body| body.list("candidates").iter().any(answers) || ANSWER.iter().any(|key| body.get(key).is_some()),
     answers_with_errors: false,
+    splits: false,
     blobs: &[],
 };
 
@@ -207,7 +208,7 @@ impl Wire for Gemini {
             input_tokens: count(["promptTokenCount", "prompt_token_count"]),
             // Gemini counts thoughts apart from the candidates; both are output.
             output_tokens: count(["candidatesTokenCount", "candidates_token_count"])
-                .map(|tokens| tokens + thoughts.unwrap_or_default())
+                .map(|tokens| tokens.saturating_add(thoughts.unwrap_or_default()))
                 .or(thoughts),
             total_tokens: count(["totalTokenCount", "total_token_count"]),
             reasoning_tokens: thoughts,
@@ -226,8 +227,8 @@ impl Wire for Gemini {
             || text_late
             || self.parts.iter().any(|part| match part {
                 Part::Text { signature, more, .. } => signature.is_some() || !more.is_empty(),
-                // An id that the provider did not send must not be sent back.
-                Part::Call { signature, id, more, .. } => signature.is_some() || !id || !more.is_empty(),
+                // An id that the provider did not send must not be sent back, and no stand-in for a signature.
+                Part::Call { .. } => true,
                 Part::Opaque(_) => true,
             });
         if !keep {

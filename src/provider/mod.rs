@@ -124,7 +124,7 @@ impl Provider {
     /// [`crate::ErrorCode::UnknownProvider`]
     pub fn from_name(name: &str) -> Result<Self, Error> {
         let format = Format::named(name).map(|format| match format {
-            Format::LlamaCpp | Format::OpenRouter => Format::OpenAi,
+            Format::LlamaCpp | Format::OpenRouter | Format::Moonshot => Format::OpenAi,
             own => own,
         });
         let found = Self::ALL.into_iter().find(|provider| Some(provider.format()) == format);

@@ -100,9 +100,14 @@ impl ToolResult {
                     self.parts.push(Part::Media(Media::base64(mime, text("data").unwrap_or_default())));
                 }
                 Some("resource_link") => {
-                    let (uri, name) = (text("uri").unwrap_or_default(), text("name").unwrap_or_default());
-                    let name = if name.is_empty() { uri } else { name };
-                    self.parts.push(Part::Text(format!("[{name}]({uri})")));
+                    let said = |key: &str| text(key).filter(|text| !text.is_empty());
+                    let uri = said("uri").unwrap_or_default();
+                    let label = said("title").or_else(|| said("name")).unwrap_or(uri);
+                    let name = said("name").filter(|name| *name != label);
+                    let more: Vec<&str> = name.into_iter().chain(mime).collect();
+                    let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join(", ")) };
+                    let description = said("description").map(|text| format!(": {text}")).unwrap_or_default();
+                    self.parts.push(Part::Text(format!("[{label}]({uri}){more}{description}")));
                 }
                 Some("resource") => self.resource(block.get("resource").unwrap_or(&Value::Null)),
                 _ => self.parts.push(Part::Json(block.clone())),

@@ -121,7 +121,7 @@ fn read_arguments(call: &mut ToolCall<'static>, slot: &Slot, cut: bool, policy: 
                     if cut {
                         call.status = CallStatus::Incomplete;
                     } else if let Some((at, once)) = json::keys_once(text, slot.scanner.members(), text) {
-                        call.repairs.push(Repair::at(RepairCode::DuplicateKey, at, json::TWICE));
+                        call.repairs.push(Repair { offset: at, ..Repair::new(RepairCode::DuplicateKey, json::TWICE) });
                         call.arguments = Arguments::Json(Cow::Owned(once));
                         call.status = CallStatus::Repaired;
                     }
@@ -166,6 +166,19 @@ fn double_encoded(call: &mut ToolCall<'static>, text: &str, cut: bool, policy: &
         }
         _ => not_an_object(call, text),
     }
+}
+
+/// The objects that `text` is if it is two or more of them, with nothing but white space between; the first one with what
+/// white space is before it, as it may have been sent on.
+pub(super) fn objects_in_a_row(text: &str, max_depth: usize) -> Option<Vec<String>> {
+    let mut objects = Vec::new();
+    let mut rest = text;
+    while rest.trim_start().starts_with('{') {
+        let ScanResult::Complete { end } = Scanner::new(0, max_depth).scan(rest.as_bytes(), true) else { return None };
+        objects.push(rest.get(..end)?.to_owned());
+        rest = rest.get(end..)?.trim_start();
+    }
+    (rest.is_empty() && objects.len() > 1).then_some(objects)
 }
 
 /// A list or a scalar where an object belongs: readable, but no tool takes it.

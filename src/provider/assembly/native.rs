@@ -109,7 +109,7 @@ impl Assembly {
         if self.calls.slots.get(at).is_some_and(|slot| self.used_ids.contains(&slot.id)) {
             let id = self.made_id(at);
             let slot = self.calls.slots.get_mut(at)?;
-            let message = format!("two calls have the id `{}`; this one became `{id}`", slot.id);
+            let message = "an earlier call has the same id; this one got another";
             slot.shared_id = Some(std::mem::replace(&mut slot.id, id));
             let place = format!("/tool_calls/{}", self.announced.saturating_sub(self.withdrawn));
             self.issue(Issue::of(IssueCode::ProviderField, place, message));
@@ -152,11 +152,10 @@ impl Assembly {
         let Some(slot) = self.calls.slots.get_mut(at) else { return };
         slot.close();
         if std::mem::take(&mut slot.twin) {
-            let id = slot.id.clone();
             if let Some(first) =
                 self.calls.repeated(at, Offered(self.reading.tools.as_deref(), self.reading.options.policy.names))
             {
-                let message = format!("the call `{id}` came twice with the same id; it is kept once");
+                let message = "the call came twice with the same id; it is kept once";
                 self.finals[at] = self.finals.get(first).copied().flatten();
                 self.issue(Issue::of(IssueCode::ProviderField, format!("/tool_calls/{at}"), message));
                 return;
@@ -181,6 +180,11 @@ impl Assembly {
         {
             return self.expand(at, &call, calls);
         }
+        if call.status == CallStatus::Malformed
+            && let Some(calls) = self.in_a_row(at)
+        {
+            return self.part(at, calls);
+        }
         let announced_before = slot.started.is_some();
         let Some(index) = self.announce(at) else { return };
         let Some(slot) = self.calls.slots.get(at) else { return };
@@ -199,6 +203,59 @@ impl Assembly {
         }
         self.finals[at] = Some(index);
         self.settle(index, call);
+    }
+
+    /// The calls that the objects are which stand in a row where the arguments of one belong: proxies write several calls of a
+    /// tool so. `None` unless each is whole and may run.
+    fn in_a_row(&self, at: usize) -> Option<Vec<(ToolCall<'static>, String)>> {
+        let slot = self.calls.slots.get(at).filter(|slot| !slot.custom)?;
+        let policy = &self.reading.options.policy;
+        let objects = settle::objects_in_a_row(&slot.text, policy.max_depth)?;
+        let mut calls = Vec::with_capacity(objects.len());
+        for object in objects {
+            let mut inner = Calls::new(1, policy.max_depth, usize::MAX);
+            let inner_at = inner.start(None, "", &slot.name)?;
+            inner.append(inner_at, &object);
+            let inner = inner.slots.get_mut(inner_at)?;
+            inner.close();
+            let call = settle::call(inner, false, self.reading.tools.as_deref(), policy);
+            if !matches!(call.status, CallStatus::Ok | CallStatus::Repaired) {
+                return None;
+            }
+            calls.push((call, object));
+        }
+        (calls.len() <= policy.max_calls.saturating_sub(self.announced)).then_some(calls)
+    }
+
+    /// Settles one call of the provider's as several: the first one has its id.
+    fn part(&mut self, at: usize, calls: Vec<(ToolCall<'static>, String)>) {
+        let Some(first) = self.announce(at) else { return };
+        let (id, sent) = self.calls.slots.get(at).map(|slot| (slot.id.clone(), slot.sent)).unwrap_or_default();
+        let message = "the arguments are several objects in a row; each is a call";
+        let place = format!("/tool_calls/{}", first.saturating_sub(self.withdrawn));
+        self.issue(Issue::of(IssueCode::ProviderField, place, message));
+        for (number, (mut call, object)) in calls.into_iter().enumerate() {
+            let (index, text) = if number == 0 {
+                (first, object.get(sent..).unwrap_or_default().to_owned())
+            } else {
+                let index = self.announced;
+                self.announced += 1;
+                (index, object)
+            };
+            let own = if number == 0 { id.clone() } else { format!("{id}_{}", number + 1) };
+            call.id = Cow::Owned(own.clone());
+            if number > 0 {
+                self.event(|| Event::CallStarted { index, id: own.clone(), name: call.name.to_string() });
+                self.used_ids.push(own);
+            }
+            if !text.is_empty() {
+                self.event(|| Event::Arguments { index, text });
+            }
+            self.settle(index, call);
+        }
+        if let Some(last) = self.finals.get_mut(at) {
+            *last = Some(first);
+        }
     }
 
     fn expand(&mut self, at: usize, wrapper: &ToolCall<'static>, calls: Vec<(String, String)>) {

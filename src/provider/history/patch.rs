@@ -120,7 +120,7 @@ pub(super) fn steps(from: &[Value], to: &[Value], same: Same<'_>) -> Vec<Step> {
 }
 
 /// What an object is, as far as any API says so: its role or type, or the name of its only member.
-fn kind(value: &Value) -> &str {
+pub(super) fn kind(value: &Value) -> &str {
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     let only = || value.as_object().filter(|members| members.len() == 1)?.keys().next().map(String::as_str);
     text("role").or_else(|| text("type")).or_else(only).unwrap_or_default()
