@@ -10,7 +10,9 @@ use crate::bytes::same;
 use crate::dialect::{Element, SectionId, must_close};
 use crate::json::{self, Member};
 use crate::schema::{Tool, Written};
-use crate::turn::{ArgumentError, CallStatus, Event, Evidence, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
+use crate::turn::{
+    ArgumentError, CallStatus, Event, Evidence, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id,
+};
 use std::ops::Range;
 
 /// A call whose arguments are over and whose end is not yet certain.
