@@ -125,7 +125,7 @@ def test_a_policy(files: list[str]) -> None:
     [
         (["explain", "no such file"], ["no such file", "No such file"]),
         (["explain", "--policy", "fences"], ["OPTION=VALUE"]),
-        (["explain", "--policy", "fence=ignore"], ["fence", "fences, reasoning"]),
+        (["explain", "--policy", "fence=ignore"], ["fence", "fences, bare"]),
         (["explain", "--policy", "fences=never"], ["fences", "ignore"]),
         (["explain", "--dialect", "klingon"], ["klingon"]),
         (["explain", "--color", "pink"], ["--color", "always"]),

@@ -47,9 +47,11 @@ __all__ = [
 __version__: str
 
 _Status: TypeAlias = Literal["ok", "repaired", "invalid", "malformed", "incomplete", "unknown_tool"]
+_Evidence: TypeAlias = Literal["marker", "envelope", "fence", "bare"]
 _StopReason: TypeAlias = Literal["stop", "tool_calls", "length", "content_filter", "refusal", "pause", "error"]
 _Source: TypeAlias = Literal["text", "native", "reasoning", "failed_generation"]
 _Fences: TypeAlias = Literal["calls", "last", "ignore"]
+_Bare: TypeAlias = Literal["line", "alone", "off"]
 _Reasoning: TypeAlias = Literal["if_unclosed", "ignore", "run"]
 _UnknownTools: TypeAlias = Literal["flag", "text", "allow"]
 _Names: TypeAlias = Literal["resolve", "exact"]
@@ -227,6 +229,9 @@ class Policy:
     Args:
         fences: When a Markdown fence holds calls: ``"calls"``, the default, where its whole body is calls, to offered tools or
             in an envelope with ``tool_calls``; ``"last"``, moreover only white space follows it; ``"ignore"``, never.
+        bare: Where calls count whose :attr:`ToolCall.evidence` is ``"bare"``: ``"line"``, the default, where a line begins or
+            behind markup; ``"alone"``, only as the whole answer, which a stream therefore holds back to its end; ``"off"``,
+            nowhere.
         reasoning: What becomes of calls inside reasoning: ``"if_unclosed"``, the default, they count only if the reasoning
             never closes; ``"ignore"``, they stay reasoning; ``"run"``, they count.
         unknown_tools: What becomes of a call that names no offered tool: ``"flag"``, the default, its status is
@@ -252,6 +257,7 @@ class Policy:
         cls,
         *,
         fences: _Fences | None = None,
+        bare: _Bare | None = None,
         reasoning: _Reasoning | None = None,
         unknown_tools: _UnknownTools | None = None,
         names: _Names | None = None,
@@ -264,6 +270,9 @@ class Policy:
     @property
     def fences(self) -> _Fences:
         """When a Markdown fence holds calls."""
+    @property
+    def bare(self) -> _Bare:
+        """Where calls without markers, envelope or fence count."""
     @property
     def reasoning(self) -> _Reasoning:
         """What becomes of calls inside reasoning."""
@@ -306,10 +315,13 @@ class ToolCall:
         repairs: What was mended.
         errors: Why the status is ``"invalid"``.
         raw: The call as the model wrote it; ``""`` if it was not text.
+        evidence: Why it counts as a call; None if it was not text.
+        start: Where it begins in the text; None, as ``end``, if that is not known.
+        end: Where it ends.
 
     Raises:
         BadJsonError: The text is no JSON: :meth:`ToolSet.check` takes what a model wrote.
-        BadOptionError: There is no such status.
+        BadOptionError: There is no such status or evidence.
     """
 
     __match_args__ = ("name", "arguments")
@@ -323,6 +335,9 @@ class ToolCall:
         repairs: Sequence[Repair] = ...,
         errors: Sequence[ArgumentError] = ...,
         raw: str = ...,
+        evidence: _Evidence | None = None,
+        start: int | None = None,
+        end: int | None = None,
     ) -> Self: ...
     @property
     def id(self) -> str:
@@ -362,6 +377,25 @@ class ToolCall:
     @property
     def raw(self) -> str:
         """The call as the model wrote it, markers included; ``""`` for a provider's native call."""
+    @property
+    def evidence(self) -> _Evidence | None:
+        """Why it counts as a call, for hosts that ask before they run one; None for a provider's native call.
+
+        ``"marker"``: it is written in a dialect's markers. ``"envelope"``: in an object that says by its key that it holds
+        calls (``{"tool_calls": [...]}``). ``"fence"``: in a Markdown fence whose whole body is calls. ``"bare"``: nothing but
+        an offered name, a declared key and its place speak for it; :attr:`Policy.bare` says where such a call counts.
+
+        >>> import toolglot
+        >>> tools = [{"name": "search", "parameters": {"properties": {"query": {"type": "string"}}}}]
+        >>> toolglot.extract('search(query="tea")', tools=tools).tool_calls[0].evidence
+        'bare'
+        """
+    @property
+    def start(self) -> int | None:
+        """The character at which ``raw`` begins in the text that was read; None in a provider's answer."""
+    @property
+    def end(self) -> int | None:
+        """The character behind ``raw`` in the text that was read; None in a provider's answer."""
     def _with_id(self, id: str) -> ToolCall:
         """The same call under another id."""
     def error_message(self, tools: Iterable[Any] | None = None, *, provider: str | None = None) -> str | None:
@@ -398,6 +432,7 @@ class Turn:
         content: The text for the user; ``""`` if there is none.
         tool_calls: The calls, in their order.
         reasoning: The reasoning; None if there is none.
+        reasoning_end: Where it ends in the text; None if that is not known.
         stop_reason: Why the model stopped; None for ``"tool_calls"`` where there are calls, and else ``"stop"``.
         usage: Tokens spent.
         source: Where the calls were found: ``"text"``, ``"native"``, ``"reasoning"`` or ``"failed_generation"``.
@@ -421,6 +456,7 @@ class Turn:
         tool_calls: Sequence[ToolCall] = ...,
         *,
         reasoning: str | None = None,
+        reasoning_end: int | None = None,
         stop_reason: _StopReason | None = None,
         usage: Usage | None = None,
         source: _Source | None = None,
@@ -434,6 +470,17 @@ class Turn:
     @property
     def reasoning(self) -> str | None:
         """The reasoning, without its tags; None when there is none."""
+    @property
+    def reasoning_end(self) -> int | None:
+        """The character of the text at which the reasoning ended: behind what closed it, or where the call begins that did.
+
+        Of several pieces of reasoning, the end of the last. None if there was none or it never ended, and in a provider's
+        answer.
+
+        >>> import toolglot
+        >>> toolglot.extract("<think>Hm.</think>Yes").reasoning_end
+        18
+        """
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The calls, in the model's order."""
@@ -886,6 +933,7 @@ _Reason: TypeAlias = Literal[
     "inline_code",
     "fence_of_code",
     "fence_policy",
+    "bare_policy",
     "runaway",
     "draft",
     "limit_reached",

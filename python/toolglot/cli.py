@@ -361,7 +361,7 @@ def show(turn: Turn, label: str | None, out: TextIO) -> None:
     if label is not None:
         print(f"== {label}" + (f" ({turn.dialect})" if turn.dialect else ""), file=out)
     for call in turn.tool_calls:
-        print(visible(f"call {call.name}  [{call.status}]  id {call.id}"), file=out)
+        print(visible(f"call {call.name}  [{call.status}]  {call.evidence}  id {call.id}"), file=out)
         shown = call.raw if call.status == "malformed" else call.arguments_json
         print(indent(shown), file=out)
         for repair in call.repairs:

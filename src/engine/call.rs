@@ -1,14 +1,14 @@
 //! A call that is being read: its body, what closes it, and whether it is one.
 use super::body::{BodyState, Progress, first_key, names};
+use super::context::{alone, expression, quotation};
 use super::found::{Found, Piece};
 use super::head::{self, Head};
 use super::origin::Origin;
 use super::output::{Call, Output};
-use super::context::{alone, expression, quotation};
 use super::reader::floor;
 use super::tail::{Tail, string_goes_on};
 use super::trace::Reason;
-use super::writer::{Vouching, Pending, Writer};
+use super::writer::{Pending, Vouching, Writer};
 use super::{BareCalls, Doubt, Engine, Given, Look, Reader, State, Step};
 use crate::dialect::{Body, Key, SectionId};
 use crate::engine::look::seen;
@@ -127,7 +127,11 @@ impl Engine {
             return self.tail(cx, call);
         }
         let progress = call.body.step(cx, &mut self.out, &mut call.writer);
-        if self.holds(Doubt::Bare) && cx.policy.bare != BareCalls::Alone && call.writer.vouched() && call.writer.record.is_none() {
+        if self.holds(Doubt::Bare)
+            && cx.policy.bare != BareCalls::Alone
+            && call.writer.vouched()
+            && call.writer.record.is_none()
+        {
             let waits = matches!(progress, Progress::More | Progress::Unclear { .. });
             // Two calls are no part of a sentence, and neither is a long one.
             let sure = call.writer.begun > 1 || waits && cx.text.len() > call.start + expression::LONGEST_CALL;
@@ -190,13 +194,6 @@ impl Engine {
                 call.origin.row_id(),
                 if cut { Reason::CutOff } else { Reason::NotReadable },
             );
-        }
-        if let BodyState::Json(json) = &call.body
-            && call.writer.begun == 0
-            && call.origin.is_bare()
-            && json.is_unknown(cx)
-        {
-            self.unknown = Some((call.start, 0, call.start));
         }
         let told = call.writer.begun > 0 && self.hold.is_none();
         if call.writer.vouched() || told {
@@ -284,7 +281,7 @@ impl Engine {
             // Another call may follow between the same quotation marks.
             Look::No if self.holds(Doubt::Quotes) => {}
             // The whole answer is to be calls.
-            Look::No if self.holds(Doubt::Bare) && self.must_be_alone(cx, &call) => {}
+            Look::No if self.must_be_alone(cx, &call) => {}
             Look::No => self.keep_words(),
         }
         // One that has begun and was never over is told as well.
@@ -353,9 +350,13 @@ impl Engine {
         }
     }
 
-    /// The policy takes the `call` only as the whole answer, as far as that is calls.
-    fn must_be_alone(&self, cx: &Reader<'_>, call: &CallState) -> bool {
-        cx.policy.bare == BareCalls::Alone && call.writer.evidence() == Evidence::Bare
+    /// The policy takes the `call` only as the whole answer: it is held until that is clear.
+    fn must_be_alone(&mut self, cx: &Reader<'_>, call: &CallState) -> bool {
+        let must = cx.policy.bare == BareCalls::Alone && call.writer.evidence() == Evidence::Bare;
+        if let Some(hold) = self.hold.as_mut().filter(|hold| must && hold.doubt == Doubt::Bare) {
+            hold.doubt = Doubt::Alone;
+        }
+        self.holds(Doubt::Alone)
     }
 
     /// What stands round the call that ends at `at` speaks of it, where that is the doubt: it is none, and text up to a place.
@@ -375,9 +376,8 @@ impl Engine {
             Doubt::Bare => {
                 let (place, pending) = (call.start..at, call.writer.pending.as_ref());
                 // How far one reaches that had to be mended is a guess.
-                let certain = |call: &Pending| {
-                    call.status.readable() && !matches!(call.arguments, Found::Json(Piece::Made(_)))
-                };
+                let certain =
+                    |call: &Pending| call.status.readable() && !matches!(call.arguments, Found::Json(Piece::Made(_)));
                 let goes_on = if pending.is_some_and(certain) {
                     expression::goes_on(cx, at, place.start + expression::LONGEST_CALL)
                 } else {
@@ -385,7 +385,7 @@ impl Engine {
                 };
                 goes_on.or(|| alone::is_only_named(cx, place, pending, hold.before.fresh))
             }
-            Doubt::Reasoning | Doubt::Fence | Doubt::InlineCode | Doubt::Names => Look::No,
+            Doubt::Reasoning | Doubt::Fence | Doubt::InlineCode | Doubt::Names | Doubt::Alone => Look::No,
         };
         speaks.map(|()| at)
     }

@@ -195,9 +195,6 @@ pub(crate) struct Engine {
     /// Markers that do not fit together.
     leftover: prose::leftover::Leftover,
     tried: prose::tried::Tried,
-    /// Where the object stands that was last given up as a call of no offered tool, and how often its end was looked for,
-    /// last for what stands at the second place.
-    unknown: Option<(usize, u8, usize)>,
     unclear: prose::unclear::Unclear,
     /// The row of the dialect whose special token came last.
     speaks: Option<RowId>,

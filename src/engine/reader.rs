@@ -110,12 +110,6 @@ impl<'t> Reader<'t> {
         self.slice(at, floor(self.text, at + limit))
     }
 
-    /// What stands before `at` in its line, and no more than `limit` bytes of it.
-    pub(crate) fn line_before(&self, at: usize, limit: usize) -> &'t str {
-        let before = self.before(at, limit);
-        before.rsplit_once('\n').map_or(before, |(_, line)| line)
-    }
-
     /// Where the first character behind `at` begins.
     #[inline]
     pub(crate) fn next_char(&self, at: usize) -> usize {

@@ -118,7 +118,14 @@ impl StreamParser {
         let (dialects, tools, options) =
             (dialect_argument(dialect)?, tools_argument(tools)?, options(starts_in, policy)?);
         let parser = guard(|| engine::StreamParser::new(dialects, tools.clone(), options))?;
-        Ok(Self { stage: Stage::Open(parser), events: Vec::new(), fed: 0, surrogate: None, count: CharacterCount::default(), tools })
+        Ok(Self {
+            stage: Stage::Open(parser),
+            events: Vec::new(),
+            fed: 0,
+            surrogate: None,
+            count: CharacterCount::default(),
+            tools,
+        })
     }
 
     #[doc = stub!("StreamParser.feed")]

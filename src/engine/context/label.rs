@@ -121,12 +121,11 @@ fn last_sentence(line: &str) -> &str {
 /// What a label that says this sentence announces.
 fn label_of(sentence: &str) -> Label {
     let sentence = sentence.to_lowercase().replace('’', "'");
-    let words: Vec<&str> = sentence.split_whitespace().map(|word| word.trim_matches(SIGNS)).collect();
-    let says = |list: &[String]| words.iter().any(|word| is_one_of(list, word));
-    let acts = |clause: &str| {
-        let mut words = clause.split_whitespace().map(|word| word.trim_matches(SIGNS));
-        words.by_ref().take(SPEAKER).any(|word| is_one_of(&WORDS.first_person, word))
-    };
+    let words_of =
+        |text: &str| text.split_whitespace().map(|word| word.trim_matches(SIGNS).to_owned()).collect::<Vec<_>>();
+    let words = words_of(&sentence);
+    let says = |list: &[String]| words.iter().any(|word| list.contains(word));
+    let acts = |clause: &str| words_of(clause).iter().take(SPEAKER).any(|word| WORDS.first_person.contains(word));
     if sentence.split(',').any(acts) && !says(&WORDS.shows) {
         return Label::Step;
     }
@@ -136,11 +135,11 @@ fn label_of(sentence: &str) -> Label {
     let possible = || says(&WORDS.possible) && WORDS.manner.iter().any(phrase);
     let heads = || words.len() <= MOST_HEADING && says(&WORDS.heading) && !says(&WORDS.not_heading);
     let unspaced = || WORDS.example_unspaced.iter().any(|word| spaced.contains(word.as_str()));
-    if WORDS.example.iter().any(phrase) || possible() || heads() || unspaced() { Label::Example } else { Label::Nothing }
-}
-
-fn is_one_of(list: &[String], word: &str) -> bool {
-    list.iter().any(|known| known == word)
+    if WORDS.example.iter().any(phrase) || possible() || heads() || unspaced() {
+        Label::Example
+    } else {
+        Label::Nothing
+    }
 }
 
 /// Blanks stand before and behind the `length` bytes at `at`.

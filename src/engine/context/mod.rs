@@ -58,12 +58,10 @@ pub(super) struct Surroundings {
     pub(super) quoted_header: Option<usize>,
 }
 
-/// The two places that bound what says something of a call: nothing before them does.
+/// Where the run of text begins, behind the last markup that was taken out, and where the last call ended.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Since {
-    /// Where the run of text begins, behind the last markup that was taken out.
     text: usize,
-    /// Where the last call ended.
     call: usize,
 }
 
@@ -132,7 +130,7 @@ pub(super) fn may_be_quoted(marker: Marker) -> bool {
 }
 
 impl Engine {
-    /// The places before which nothing says anything of a call.
+    /// The two places before which nothing says anything of a call.
     pub(super) fn since(&self) -> Since {
         let text = if self.given.fresh { self.given.from } else { self.given.text_from };
         Since { text, call: self.out.calls.last().map_or(0, |call| call.raw.end) }

@@ -3,8 +3,8 @@ use super::flow::name_before;
 use super::named::{first_member, printed};
 use crate::char_class;
 use crate::dialect::{Body, Key, may_end_name};
+use crate::engine::body::BodyState;
 use crate::engine::body::keys::no_call;
-use crate::engine::body::{BodyState, first_key};
 use crate::engine::call::{CallState, LONGEST_ECHO};
 use crate::engine::context::quotation;
 use crate::engine::head::{self, Head, without_escapes};
@@ -13,15 +13,10 @@ use crate::engine::origin::Origin;
 use crate::engine::trace::Reason;
 use crate::engine::writer::Vouching;
 use crate::engine::{BareCalls, Doubt, Engine, Look, Reader, Taken};
-use crate::json::{ScanResult, Scanner};
 use crate::turn::{Issue, IssueCode};
 
 /// What ends a sentence, in the scripts that models write.
 const ENDS_SENTENCE: [char; 8] = ['.', '!', '?', '。', '！', '？', '।', '؟'];
-
-/// A longer call of no offered tool is not looked through for its end, and no end is looked for more often.
-const LONGEST_UNKNOWN: usize = 1024;
-const MOST_LOOKS: u8 = 16;
 
 /// No tag that is named after a tool is longer.
 const LONGEST_TAG: usize = 128;
@@ -136,7 +131,7 @@ impl Engine {
             return Taken::No;
         }
         let body = BodyState::bare(cx, at);
-        if !self.may_stand(cx, at, body) && told!(self.behind_unknown(cx, at)).is_none() {
+        if !self.may_stand(cx, at, body) {
             taken!(self.repeated(cx, at));
             let reason = match cx.tools {
                 None => Reason::NoTools,
@@ -207,7 +202,6 @@ impl Engine {
         if !cx.dialects.auto
             || label && (labelled(cx, at) || behind_label(cx, at))
             || ((list || object) && cx.tools.is_some() && sentence)
-            || label && opens_calls(cx, at)
             || (list && cx.at_line_start(at) && (cx.tools.is_some() || self.begins_paragraph(cx, at)))
         {
             true
@@ -216,30 +210,6 @@ impl Engine {
         } else {
             (self.fresh_at(cx, at) && self.out.says_nothing()) || cx.first_in_text(at)
         }
-    }
-
-    /// In its line, the object at `at` stands right behind one that is a call of no offered tool, or behind a comma or semicolon: that
-    /// one hides no call. The first key of this one says that it may be a call.
-    fn behind_unknown(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
-        let Some((start, looks, last)) = self.unknown.filter(|_| self.fence.is_none()) else { return Look::No };
-        if at.saturating_sub(start) > LONGEST_UNKNOWN || looks >= MOST_LOOKS && last < at {
-            self.unknown = None;
-            return Look::No;
-        }
-        let before = cx.slice(start, at).trim_end_matches([' ', '\t']);
-        let before = before.strip_suffix([',', ';']).unwrap_or(before).trim_end_matches([' ', '\t']);
-        if !before.ends_with('}') {
-            return Look::No;
-        }
-        let key = seen!(first_key(cx, at));
-        let key = cx.part(&key);
-        if Key::of(key) == Key::Other && !Key::is_about(key) && !Key::is_of_agent(key) && !cx.offered(key) {
-            return Look::No;
-        }
-        // A stream may ask more than once at a place.
-        self.unknown = Some((start, looks + u8::from(last < at), at));
-        let scanned = Scanner::new(0, cx.policy.max_depth).scan(before.as_bytes(), true);
-        Look::when(scanned == ScanResult::Complete { end: before.len() })
     }
 
     /// Nothing, a blank line or a marker that was taken out stands before the line of `at`, which it begins. Without tools, a list that
@@ -330,15 +300,6 @@ fn labelled(cx: &Reader<'_>, at: usize) -> bool {
     spellings.clone().any(|spelling| *spelling == word) || spellings.any(says)
 }
 
-/// The bracket at `at` ends its line, and nothing but a label for calls stands before it there: `Calls: [`. What begins the lines below
-/// are calls anyway.
-fn opens_calls(cx: &Reader<'_>, at: usize) -> bool {
-    let line = cx.line_before(at, LONGEST_LABEL);
-    let Some(label) = line.trim_end_matches([' ', '*']).strip_suffix(':') else { return false };
-    let behind = cx.ahead(at, LONGEST_LABEL).strip_prefix('[').map(|text| text.trim_start_matches([' ', '\t', '\r']));
-    behind.is_some_and(|text| text.is_empty() || text.starts_with('\n')) && labels_call(label.trim_matches('*'))
-}
-
 /// Nothing but a token stands before `at` in the text: what a header or a marker has left (`<|im_start|>{...}`).
 fn behind_lone_token(cx: &Reader<'_>, at: usize) -> bool {
     at <= LONGEST_TOKEN && LONE_TOKENS.contains(&cx.slice(0, at).trim())
@@ -360,15 +321,3 @@ fn behind_label(cx: &Reader<'_>, at: usize) -> bool {
     let stands = |label: &String| before.ends_with(label.as_str()) && begins(end - label.len());
     before.ends_with(':') && cx.dialects.labels.iter().any(stands)
 }
-
-/// A `label` for calls: `Final call`, `actions`, `tool_calls`.
-fn labels_call(label: &str) -> bool {
-    let words = || label.split([' ', '_']);
-    let last = words().next_back().unwrap_or_default();
-    let called = ["call", "calls", "action", "actions"].iter().any(|word| last.eq_ignore_ascii_case(word));
-    let plain = words().all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic()));
-    called && plain && words().count() <= MOST_WORDS
-}
-
-/// A label has no more words.
-const MOST_WORDS: usize = 3;

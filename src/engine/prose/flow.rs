@@ -39,7 +39,7 @@ impl Engine {
             || headed
             || waits
             || self.holds(Doubt::Quotes)
-            || self.holds(Doubt::Bare)
+            || self.holds(Doubt::Alone)
             || !dialects.markers.none_in(came)
             || begins_line(text, self.at) != Some(false)
         {

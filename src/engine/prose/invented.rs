@@ -70,8 +70,7 @@ impl Engine {
         }
         if self.out.calls.is_empty() {
             // Elements are known as such.
-            if let Some((_, close)) =
-                cx.dialects.results.get(usize::from(result)).filter(|(_, c)| !c.starts_with("</"))
+            if let Some((_, close)) = cx.dialects.results.get(usize::from(result)).filter(|(_, c)| !c.starts_with("</"))
             {
                 self.around.elements.open(close, end);
             }

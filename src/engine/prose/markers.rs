@@ -17,8 +17,7 @@ pub(super) struct MarkersHere {
     count: usize,
     /// They are quoted, once that is known.
     quoted: Option<bool>,
-    /// So many of the literals are none of theirs, from the longest on, and these meanings of the next one, or with all of them, of
-    /// the longest where it stands twice.
+    /// So many of the literals are none of theirs, from the longest on, and these meanings of the next one.
     none: usize,
     passed: Passed,
 }
@@ -116,9 +115,6 @@ impl Engine {
         let known = &cx.dialects.markers;
         let MarkersHere { ends, count, quoted, none, passed } = *found;
         let (ends, quoted) = (&ends[..count], quoted.unwrap_or_default());
-        if ends.last().is_some_and(|(length, list)| known.opens_calls(*list) && Self::may_be_doubled(cx, at, *length)) {
-            return Taken::More;
-        }
         for (i, (length, list)) in ends.iter().rev().enumerate().skip(none) {
             let reasoning = self.given.mode == Mode::Reasoning;
             let behind = Self::behind(cx, at + *length);
@@ -159,7 +155,7 @@ impl Engine {
                 unless!(tag.unwrap_or_else(|| is_tools_tag(cx, at, *length, known.list(*list))));
             }
         }
-        // Only whether it stands twice, or opens nothing, may still be unclear.
+        // Only whether it opens nothing may still be unclear.
         if none < count {
             (found.none, found.passed) = (count, Passed::default());
         }
@@ -169,7 +165,7 @@ impl Engine {
         self.opens_nothing(cx, at, ends).or(|| self.unread_opener(cx, at, found))
     }
 
-    /// None of the markers `found` at `at` is what it seems: what opens calls stands there twice, or is text.
+    /// None of the markers `found` at `at` is what it seems: what opens calls is text.
     fn unread_opener(&mut self, cx: &Reader<'_>, at: usize, found: &mut MarkersHere) -> Taken {
         let quoted = found.quoted.unwrap_or_default();
         let Some((length, list)) = found.ends[..found.count].last().copied() else { return Taken::No };
@@ -179,8 +175,7 @@ impl Engine {
             self.around.quoted_header = Some(at + length);
         }
         if calls && !quoted {
-            let twice = self.doubled_opener(cx, at, (length, list), &mut found.passed);
-            taken!(twice.or(|| self.opens_before_words(cx, at, &found.ends[..found.count])));
+            taken!(self.opens_before_words(cx, at, &found.ends[..found.count]));
         }
         if calls && self.inline.is_none() {
             let row = longest.iter().find_map(|m| match m {
@@ -278,7 +273,7 @@ impl Engine {
             Marker::ReasoningOpen(_) => self.reasoning_opens(cx, at, length),
             Marker::ReasoningClose(_) => self.reasoning_closes(cx, at, length),
             Marker::SectionEnd(section) => self.section_ends(cx, at, length, section),
-            Marker::Section(section) => self.section_opens(cx, at, length, section, standing),
+            Marker::Section(section) => self.section_opens(cx, at, length, section),
             Marker::Inner(call) => self.inner_marker(cx, at, call),
             Marker::Call(call) => self.call_marker(cx, at, length, call, standing),
         }
@@ -320,10 +315,9 @@ impl Engine {
             self.tried.unoffered = template.named;
             return Taken::No;
         }
-        head.twice |= standing == Standing::Twice;
         look.take(|()| match standing {
             Standing::Word => self.begin_word(cx, at, call, &mut head),
-            Standing::Once | Standing::Twice => self.begin(cx, at, call, &mut head, None),
+            Standing::Once => self.begin(cx, at, call, &mut head, None),
         })
     }
 

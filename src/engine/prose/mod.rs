@@ -14,7 +14,6 @@ pub(super) mod reasoning;
 pub(super) mod runaway;
 pub(super) mod sections;
 pub(super) mod tried;
-pub(super) mod twice;
 pub(super) mod unclear;
 
 use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step, Taken};
@@ -36,7 +35,7 @@ impl Engine {
         if self.holds(Doubt::Quotes) {
             return self.behind_quoted_call(cx);
         }
-        if self.holds(Doubt::Bare) {
+        if self.holds(Doubt::Alone) {
             return self.behind_lone_calls(cx);
         }
         let bytes = cx.bytes();
@@ -160,7 +159,7 @@ impl Engine {
         let taken = match next {
             _ if said => Taken::No,
             _ if next >= cx.text.len() && cx.eof => {
-                self.keep(Doubt::Bare);
+                self.keep(Doubt::Alone);
                 return Step::Go;
             }
             _ if next >= cx.text.len() => Taken::More,

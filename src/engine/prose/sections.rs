@@ -1,5 +1,4 @@
 //! Sections: groups of calls with a marker round them.
-use super::tried::Standing;
 use crate::char_class;
 use crate::dialect::{CallTemplate, Marker, Row, SectionId};
 use crate::engine::context::quotation;
@@ -39,14 +38,7 @@ fn opens_fence(words: &str) -> bool {
 
 impl Engine {
     /// The literal that a section's marker begins with, of `length`, stands so at `at`.
-    pub(super) fn section_opens(
-        &mut self,
-        cx: &Reader<'_>,
-        at: usize,
-        length: usize,
-        section: SectionId,
-        standing: Standing,
-    ) -> Taken {
+    pub(super) fn section_opens(&mut self, cx: &Reader<'_>, at: usize, length: usize, section: SectionId) -> Taken {
         let (Some(row), Some(marker)) = (cx.dialects.row(section.row), cx.dialects.section(section)) else {
             return Taken::No;
         };
@@ -62,7 +54,6 @@ impl Engine {
         let mut head = Head::default();
         for (i, call) in calls() {
             if told!(head::fill(cx, inside, &call.head, &mut head)).is_some() {
-                head.twice |= standing == Standing::Twice;
                 taken!(self.begin(cx, at, section.row.call(i), &mut head, Some(section)));
             }
         }

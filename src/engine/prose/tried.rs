@@ -10,8 +10,6 @@ pub(in crate::engine) enum Standing {
     Once,
     /// It is a word: quoted it is text.
     Word,
-    /// Twice, one behind the other.
-    Twice,
 }
 
 /// What is known of a place where the markers of several templates were tried.
