@@ -48,6 +48,7 @@ impl Policy {
     #[new]
     #[pyo3(signature = (*, fences=None, reasoning=None, unknown_tools=None, names=None, ids=None, max_calls=None,
                         max_depth=None, max_arguments_bytes=None, max_markup_bytes=None))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         fences: Option<&str>,
         reasoning: Option<&str>,
