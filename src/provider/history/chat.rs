@@ -1,7 +1,7 @@
 //! Messages of Chat Completions and its relatives: OpenAI, Mistral, Cohere, Ollama.
 use super::model::{Answer, Call, Media, MediaKind, Message, Part, Role, text_of, text_with};
 use super::side::ERROR_PREFIX;
-use super::{Notes, Written, keep_aside, media, object_of, provider_id, text_of_arguments};
+use super::{Notes, Written, gemini, keep_aside, media, object_of, provider_id, text_of_arguments};
 use crate::provider::{Provider, extra};
 use serde_json::{Map, Value, json};
 
@@ -347,11 +347,11 @@ fn calls(message: &Message, provider: Provider, notes: &mut Notes) -> Vec<Value>
     calls
 }
 
-/// The signature that Gemini gave the call number `number`.
+/// The signature that Gemini gave the call number `number`; none if it is the stand-in for one.
 fn signature_of(message: &Message, number: usize) -> Option<&Value> {
     let parts = message.state.get("gemini")?.get("parts")?.as_array()?;
     let part = parts.iter().find(|part| part.get("$call").and_then(Value::as_u64) == Some(number as u64))?;
-    part.get("thoughtSignature").filter(|signature| signature.is_string())
+    part.get("thoughtSignature").filter(|signature| signature.as_str().is_some_and(|text| text != gemini::FOREIGN))
 }
 
 fn result(answer: &Answer, provider: Provider, written: &mut Written, after: &mut Vec<Part>) {

@@ -174,7 +174,7 @@ pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Not
 }
 
 /// The stand-in that Gemini documents for a call it has not made itself.
-const FOREIGN: &str = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=";
+pub(super) const FOREIGN: &str = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=";
 
 fn assistant(message: &Message, without: &mut HashSet<String>, notes: &mut Notes) -> Vec<Value> {
     let template = message.state.get("gemini").and_then(|state| state.get("parts")).and_then(Value::as_array);
