@@ -1,6 +1,6 @@
 """What two builds of toolglot read differently: `nox -s differ -- BEFORE [AFTER] [options]`.
 
-A build is a Python interpreter that has toolglot installed, a wheel, a git revision (it is built in a worktree under
+A build is a Python interpreter that has toolglot installed, a wheel, a git revision (it is built, and kept under
 target/differ), or `.`, this tree as it is, which is the default of AFTER. Both read every text of tests/data and
 examples/outputs, of the case files given with --cases, and mutations of all of them (the same ones for the same --seed):
 told the dialect where the case names one, and in auto. What differs is listed by kind, with counts and first examples.
@@ -23,6 +23,7 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -237,13 +238,14 @@ def interpreter(build: str) -> Path:
     home = BUILDS / commit
     python = home / "venv" / "bin" / "python"
     if not python.exists():
-        tree = home / "source"
-        if not tree.exists():
-            run("git", "worktree", "add", "--detach", str(tree), commit)
-        try:
-            built(tree, home)
-        finally:
-            run("git", "worktree", "remove", "--force", str(tree))
+        # Not below this tree, whose .cargo/config.toml would hold there as well.
+        with tempfile.TemporaryDirectory() as folder:
+            tree = Path(folder) / "source"
+            run("git", "worktree", "add", "--quiet", "--detach", str(tree), commit)
+            try:
+                built(tree, home)
+            finally:
+                run("git", "worktree", "remove", "--force", str(tree))
     return python
 
 

@@ -1,8 +1,9 @@
 """The cases in tests/data/dialects, each read whole and in one stream; `tests/dialects.rs` cuts them everywhere.
 
 A case is one JSON object a line:
-    about, text, tools?, dialect? (default: the file's name), starts_in?, policy?, auto? (false: only when told),
+    about, source, text, tools?, dialect? (default: the file's name), starts_in?, policy?, auto? (false: only when told),
     expect: {content, reasoning?, calls: [{name, arguments, status?}], issues?: [code]}
+`source` is where the text comes from: a thread's URL, a peer's test, a model, or `made`.
 
 known_issues.jsonl holds what is not right yet: cases with their `dialect`, the `reason`, and what `fails`, "complete"
 or "stream". They must fail; one that passes is fixed and moves to its dialect's file.
@@ -69,6 +70,12 @@ def check(case: dict[str, Any], turn: toolglot.Turn) -> None:
 
 def test_there_are_cases_for_every_dialect() -> None:
     assert set(NAMES) <= {path.stem for path in FILES}
+
+
+def test_every_case_says_where_it_is_from() -> None:
+    """`python tests/sources.py` gives `made` to those that do not."""
+    cases = [(path.stem, json.loads(line)) for path in FILES for line in path.read_text("utf-8").splitlines()]
+    assert [(file, case["about"]) for file, case in cases if not case.get("source")] == []
 
 
 @pytest.mark.parametrize("case", [case for path in FILES for case in load(path, "complete")])
