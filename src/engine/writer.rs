@@ -11,7 +11,9 @@ use crate::bytes::same;
 use crate::dialect::{Element, SectionId, must_close};
 use crate::json::{self, Member};
 use crate::schema::{Tool, Written};
-use crate::turn::{ArgumentError, CallStatus, Event, Evidence, Issue, IssueCode, Repair, RepairCode, TextHash, ToolCall};
+use crate::turn::{
+    ArgumentError, CallStatus, Event, Evidence, Issue, IssueCode, Repair, RepairCode, TextHash, ToolCall,
+};
 use crate::turn::{derived_call_id, new_call_id};
 use std::ops::Range;
 
