@@ -19,11 +19,10 @@ pub(in crate::engine) struct Elements {
     open: Option<Open>,
 }
 
+/// What closes an open element, how far that was searched, and where it stands.
 #[derive(Debug, Clone)]
 struct Open {
-    /// The literal that closes it; of a tag, what that begins with.
     closer: String,
-    /// How far the closer was searched, and where it was found.
     searched: usize,
     closes: Option<usize>,
 }
@@ -79,21 +78,17 @@ impl Elements {
 }
 
 impl Open {
-    /// Searches what closes it at or after `at`.
+    /// Searches what closes it at or after `at`. What the text ends in may go on, so that is searched once more.
     fn search(&mut self, cx: &Reader<'_>, at: usize) {
-        let first = self.closer.bytes().next().unwrap_or_default();
         let until = cx.text.len().min(at + FAR);
-        let mut from = self.searched.max(at);
-        while let Some(i) = cx.bytes().get(from..until).and_then(|text| memchr::memchr(first, text)) {
-            let place = from + i;
-            if self.stands_at(cx, place) {
-                self.closes = Some(place);
-                return;
-            }
-            from = place + 1;
-        }
-        // What stands at the end may go on.
-        self.searched = from.max(until.saturating_sub(self.closer.len() + 1)).min(until);
+        let from = self.searched.max(at);
+        let text = cx.bytes().get(from..until).unwrap_or_default();
+        // Of one at the end of what is searched nobody knows whether it is whole.
+        let known = |place: &usize| place + self.closer.len() < until || cx.eof && until == cx.text.len();
+        let first = self.closer.bytes().next().unwrap_or_default();
+        let mut places = memchr::memchr_iter(first, text).map(|i| from + i).filter(known);
+        self.closes = places.find(|place| self.stands_at(cx, *place));
+        self.searched = until.saturating_sub(self.closer.len()).max(from);
     }
 
     /// What closes it stands at `at`, as a whole word.

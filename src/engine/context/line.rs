@@ -1,7 +1,6 @@
 //! What the beginning of a line says of a call in it: block quotes and tables show what they hold.
 //!
-//! Source: Markdown. Of 18,675 outputs published with BFCL no marker of a call stands in either, and of 2,349 sections of documents
-//! about tool calling those that show one in a quote or a cell mean none.
+//! Source: Markdown. Of 18,675 outputs published with BFCL no marker of a call stands in either.
 use crate::engine::reader::blank;
 use crate::engine::{Reader, Without};
 

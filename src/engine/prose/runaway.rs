@@ -151,7 +151,7 @@ impl Engine {
 
     /// As [`Self::in_invented_turn`], of what has no markers: behind calls like that, a program's quotes end the answer as well.
     pub(in crate::engine) fn runs_away(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        let bare = |engine: &Self| engine.out.calls.last().is_some_and(|call| call.origin.is_bare());
-        self.in_invented_turn(cx, at) || self.runaway.quotes && bare(self)
+        self.in_invented_turn(cx, at)
+            || self.runaway.quotes && self.out.calls.last().is_some_and(|call| call.origin.is_bare())
     }
 }
