@@ -85,3 +85,27 @@ impl Form {
         tools.resolve(&named) != Resolution::Unknown
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_form_is_a_pattern_and_breaks_what_it_names() {
+        let broken = [
+            (r#"{"tool_calls": []}"#, "{\"t\u{200b}ool_calls\": []}"),
+            ("{name: f, a: 1}", "{n\u{200b}ame: f, a: 1}"),
+            (r#"["f", {"a": 1}]"#, "[\"f\u{200b}\", {\"a\": 1}]"),
+            ("- f (a=1)", "- f\u{200b} (a=1)"),
+            ("x = [1, f(a=1)]", "x = [1, f\u{200b}(a=1)]"),
+            ("1. f: {a: 1}", "1. f\u{200b}: {a: 1}"),
+            ("my f\n{\"a\": 1}", "m\u{200b}y f\n{\"a\": 1}"),
+            ("see <f>{}</f>", "see <f\u{200b}>{}</f>"),
+        ];
+        assert_eq!(FORMS.len(), broken.len());
+        for (text, expected) in broken {
+            assert_eq!(break_up(text.to_owned(), None), expected);
+            assert_eq!(break_up(expected.to_owned(), None), expected);
+        }
+    }
+}
