@@ -510,7 +510,7 @@ impl Engine {
                     if marks && inner > 0 {
                         inner -= 1;
                     } else if marks {
-                        self.around.leave_fence(self.at);
+                        self.around.elements.skip(self.at);
                         self.out.trace.note(hit..self.at, Noted::CodeEnds);
                         return Step::Go;
                     }

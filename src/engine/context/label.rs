@@ -25,9 +25,6 @@ const SIGNS: [char; 11] = ['*', '_', '#', '"', '“', '”', '(', ')', ',', '`',
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Labels {
     example: Option<usize>,
-    /// It is a fence, and where that ends, once it was read.
-    fenced: bool,
-    fence_end: Option<usize>,
     /// The place that was asked about last, where the last call ended then, and the answer.
     asked: Option<(usize, usize, bool)>,
 }
@@ -43,37 +40,31 @@ enum Label {
 }
 
 impl Labels {
-    /// What stands at `at` is an example, as a label right above it says, or goes one on: in the same paragraph, or right behind a
-    /// fence. The last call ended at `called`.
+    /// What stands at `at` is an example, or a tool's result, as a label right above it says, or goes one on in the same paragraph. The last
+    /// call ended at `called`.
     pub(super) fn show(&mut self, cx: &Reader<'_>, called: usize, at: usize) -> bool {
         if let Some((_, _, answer)) = self.asked.filter(|asked| (asked.0, asked.1) == (at, called)) {
             return answer;
         }
         let from = floor(cx.text, at.saturating_sub(LONGEST)).max(called);
-        let shown = match label_above(cx.slice(from, at), from == 0 || from == called) {
+        let before = cx.slice(from, at);
+        let shown = match label_above(before, from == 0 || from == called) {
+            _ if labels_result(cx, before) => true,
             Label::Example => true,
             Label::Step => false,
-            Label::Nothing => {
-                let adjacent = self.fence_end.is_some_and(|end| end >= called && cx.skip_space(end) >= at);
-                adjacent || self.example.is_some_and(|example| example >= called && in_paragraph(cx, example, at))
-            }
+            Label::Nothing => self.example.is_some_and(|example| example >= called && in_paragraph(cx, example, at)),
         };
-        if shown {
-            (self.example, self.fenced, self.fence_end) = (Some(at), false, None);
-        }
+        self.example = if shown { Some(at) } else { self.example };
         self.asked = Some((at, called, shown));
         shown
     }
+}
 
-    /// The example is a fence.
-    pub(super) fn enter_fence(&mut self) {
-        self.fenced = true;
-    }
-
-    /// A fence of code ends at `end`.
-    pub(super) fn leave_fence(&mut self, end: usize) {
-        self.fence_end = Some(end).filter(|_| std::mem::take(&mut self.fenced));
-    }
+/// The text `before` a place ends in what a dialect of steps writes before a tool's result: `Observation:`.
+fn labels_result(cx: &Reader<'_>, before: &str) -> bool {
+    let label = before.trim_end_matches(blank);
+    let ends = |word: &String| label.ends_with(word.as_str());
+    label.ends_with(':') && cx.dialects.rows.iter().any(|row| row.dialect.observations.iter().any(ends))
 }
 
 /// Nothing parts the two places into paragraphs.

@@ -88,16 +88,9 @@ impl Surroundings {
     /// The fence that opens at `at` is only shown.
     fn show_fence(&mut self, cx: &Reader<'_>, since: Since, at: usize) -> Look<()> {
         if self.labels.show(cx, since.call, at) {
-            self.labels.enter_fence();
             return Look::Is(());
         }
         self.elements.show(cx, since.call, at)
-    }
-
-    /// A fence of code is closed at `end`: what stands in it was read as code.
-    fn leave_fence(&mut self, end: usize) {
-        self.labels.leave_fence(end);
-        self.elements.skip(end);
     }
 
     /// The line of `at` is one of a block quote or of a table.
