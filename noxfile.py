@@ -252,8 +252,8 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none")
 def soak(session: nox.Session) -> None:
-    """Search with each fuzz target for inputs that break a promise, two at once: nox -s soak [-- SECONDS A TARGET]."""
-    seconds = session.posargs[0] if session.posargs else "60"
+    """Search for inputs that break a promise, two targets at once: nox -s soak [-- SECONDS [TARGET ...]]."""
+    seconds, *targets = session.posargs or ["60"]
     target_dir = Path("target/fuzz").resolve()
     build = ["cargo", "build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--bin", "soak"]
     session.run(*build, "--target-dir", str(target_dir), external=True)
@@ -263,6 +263,6 @@ def soak(session: nox.Session) -> None:
         return target, subprocess.run(command, check=False).returncode
 
     with ThreadPoolExecutor(2) as pool:
-        failing = [target for target, code in pool.map(run, FUZZ_TARGETS) if code]
+        failing = [target for target, code in pool.map(run, targets or FUZZ_TARGETS) if code]
     if failing:
         session.error(f"fuzzing found something: {', '.join(failing)}")

@@ -5,7 +5,7 @@
 //! order, is put out as it came. All others are written anew; of their messages, those that nothing is wrong with get
 //! their unknown fields back.
 use super::model::Message;
-use super::patch::{Same, apply, diff, kind};
+use super::patch::{Same, adds_members, apply, diff, kind};
 use super::{Traced, Written};
 use crate::turn::{Issue, IssueCode};
 use serde_json::Value;
@@ -180,13 +180,17 @@ impl Mended<'_> {
         }
         let mut free = own.to_vec();
         for ((old, raw), index) in old.iter().zip(raw).zip(unit.raw.clone()) {
+            // Another shape than it came in: the members that say so are no unknown fields.
+            if self.coupled.iter().any(|(call, result)| index == *call || index == *result) {
+                continue;
+            }
             let Some(patch) = diff(old, raw, self.same).filter(|_| unit.raw.len() == 1 || kind(old) == kind(raw))
             else {
                 continue;
             };
             // What is wrong with one that is read with others may be told of the first of them.
             if self.wrong.contains(&index) || self.wrong.contains(&unit.raw.start) {
-                if patch.to_string().contains("\"+\"") {
+                if adds_members(&patch) {
                     let message = "fields of this message that nobody here knows were left out when it was mended";
                     issues.push(Issue::of(IssueCode::Converted, format!("/{index}"), message));
                 }
