@@ -6,7 +6,8 @@ A case is one JSON object a line:
 `source` is where the text comes from: a thread's URL, a peer's test, a model, or `made`.
 
 known_issues.jsonl holds what is not right yet: cases with their `dialect`, the `reason`, and what `fails`, "complete"
-or "stream". They must fail; one that passes is fixed and moves to its dialect's file.
+or "stream". They must fail; one that passes is fixed and moves to its dialect's file. known_limits.jsonl holds plausible texts that
+are read otherwise than meant, as docs/what-is-a-call.md says: what is read today is expected, `meant` says what would be right.
 """
 
 from __future__ import annotations
