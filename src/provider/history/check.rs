@@ -217,12 +217,10 @@ fn chat_calls(message: &Value, provider: Provider, note: &mut impl FnMut(IssueCo
             note(IssueCode::BadId, "a call has no id");
         }
         match call.pointer("/function/arguments") {
-            Some(Value::Object(_)) if provider == Provider::Ollama => {}
-            arguments if provider == Provider::Ollama => {
-                let what = if arguments.is_some_and(Value::is_string) { "are text" } else { "are missing" };
-                note(IssueCode::ArgumentType, &format!("the arguments {what}; this provider wants an object"));
+            Some(Value::String(_)) if provider == Provider::Ollama => {
+                note(IssueCode::ArgumentType, "the arguments are text; this provider wants an object");
             }
-            Some(Value::Object(_)) if provider != Provider::Mistral => {
+            Some(Value::Object(_)) if !matches!(provider, Provider::Ollama | Provider::Mistral) => {
                 note(IssueCode::ArgumentType, "the arguments are an object; this provider wants JSON text");
             }
             _ => {}
