@@ -10,7 +10,7 @@ use super::{BareCalls, Look, Memo, Mode, Reader, UnknownTools};
 use crate::bytes::same;
 use crate::dialect::{Element, SectionId, must_close};
 use crate::json::{self, Member};
-use crate::schema::{Tool, Written};
+use crate::schema::{Names, Tool, Written};
 use crate::turn::{
     ArgumentError, CallStatus, Event, Evidence, Issue, IssueCode, Repair, RepairCode, TextHash, ToolCall,
 };
@@ -275,7 +275,12 @@ impl Writer {
             out.trace.refuse(Reason::BarePolicy, written);
             return None;
         }
-        let found = cx.tools.and_then(|tools| tools.find(written, cx.policy.names));
+        // The namespace that a dialect declares is no part of a name.
+        let own = cx.dialects.without_own_namespace(written, ['.']).filter(|_| cx.policy.names == Names::Resolve);
+        let found = cx.tools.and_then(|tools| {
+            let spelt = || own.and_then(|name| tools.find(name, cx.policy.names)).map(|(tool, _)| (tool, false));
+            tools.find(written, cx.policy.names).or_else(spelt)
+        });
         let offered = found.is_some() || cx.tools.is_none();
         let first = self.begun == 0 || self.unvouched;
         let refused = first && self.vouching == Vouching::Name || cx.policy.unknown_tools == UnknownTools::Text;
