@@ -1,6 +1,7 @@
 """Tool calling that works the same with every model and every provider."""
 
 from ._core import (
+    Answered,
     ArgumentError,
     Dialect,
     Event,
@@ -16,6 +17,9 @@ from ._core import (
     Tool,
     ToolCall,
     ToolSet,
+    TranscodedStream,
+    Transcoder,
+    Translation,
     Turn,
     Usage,
     __version__,
@@ -44,11 +48,15 @@ from .errors import (
     ToolglotError,
     UnknownDialectError,
     UnknownProviderError,
+    WireError,
 )
 from .messages import Messages, check_history, convert_messages, repair_history
+from .transport import AsyncTransport, Transport, wrap
 
 __all__ = [
+    "Answered",
     "ArgumentError",
+    "AsyncTransport",
     "BadDialectError",
     "BadJsonError",
     "BadMessageError",
@@ -73,10 +81,15 @@ __all__ = [
     "ToolCall",
     "ToolSet",
     "ToolglotError",
+    "TranscodedStream",
+    "Transcoder",
+    "Translation",
+    "Transport",
     "Turn",
     "UnknownDialectError",
     "UnknownProviderError",
     "Usage",
+    "WireError",
     "__version__",
     "assistant_message",
     "check_history",
@@ -93,4 +106,5 @@ __all__ = [
     "provider_id",
     "repair_history",
     "repair_json",
+    "wrap",
 ]

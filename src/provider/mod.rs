@@ -39,6 +39,7 @@ mod text;
 mod wire;
 
 pub use detect::detect;
+pub(crate) use framing::{Frame, Splitter};
 pub use harden::harden;
 pub use history::{
     Answer, Call, Media, MediaKind, Message, Part, Role, Source as MediaSource, Written, assistant_message,
