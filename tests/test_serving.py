@@ -144,6 +144,21 @@ def test_a_backend_that_is_not_there() -> None:
         logging.getLogger("toolglot.router").disabled = False
 
 
+def test_a_client_that_waits_is_told_that_somebody_is_there() -> None:
+    async def slow() -> AsyncIterator[bytes]:
+        await asyncio.sleep(0.2)
+        for chunk in chunks("Hi"):
+            yield chunk
+
+    pytest.importorskip("fastapi")
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, content=slow()))
+    app = create_app("http://model/v1", client=httpx.AsyncClient(transport=transport), silence=0.05)
+    for path, body in REQUESTS.items():
+        content = asyncio.run(ask(app, path, {**body, "stream": True})).content
+        assert content.startswith(b": ping\n\n")
+        assert b"Hi" in content
+
+
 def test_keys_models_and_tokens() -> None:
     seen: list[Any] = []
     app = served("Hi", seen=seen)

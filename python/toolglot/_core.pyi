@@ -1204,6 +1204,8 @@ class TranscodedStream:
         """The backend's stream has ended: what was held back, and the end of the client's."""
     def abort(self) -> bytes:
         """The connection broke off: as :meth:`finish`, but the answer is not whole, whatever came of it."""
+    def keep_alive(self) -> bytes:
+        """Nothing has come for a while: a comment, or Anthropic's ``ping``, so that the client goes on waiting."""
     @property
     def is_over(self) -> bool:
         """The client's stream is over: nothing that is fed changes it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import inspect
 import logging
@@ -80,6 +81,7 @@ def create_router(
     timeout: float = 600,
     connect_timeout: float = 10,
     max_connections: int = 200,
+    silence: float = 10,
     on_request: OnRequest | None = None,
     on_turn: OnTurn | None = None,
     **options: Any,
@@ -98,6 +100,8 @@ def create_router(
         timeout: Seconds of silence after which the backend is given up.
         connect_timeout: Seconds to connect.
         max_connections: Connections to the backend at one time.
+        silence: Seconds after which a client whose stream has not begun is told that somebody is there: the Claude CLI gives
+            up after 20.
         on_request: Called with the client's request (FastAPI's) and its :class:`toolglot.Translation` before it is sent. To
             refuse it, raise FastAPI's ``HTTPException``.
         on_turn: Called with the :class:`toolglot.Turn` that was read and the translation, after an answer.
@@ -157,7 +161,7 @@ def create_router(
             return _whole(Response, translation, b"", 502)
         if translation.is_stream and status == 200:
             stream = translation.stream()
-            body = _passed_on(stream, translation, chunks, close, out.errors, on_turn)
+            body = _passed_on(stream, translation, chunks, close, out.errors, on_turn, silence)
             return StreamingResponse(body, media_type="text/event-stream", headers={"cache-control": "no-cache"})
         try:
             whole = b"".join([chunk async for chunk in chunks])
@@ -236,6 +240,22 @@ def _whole(response: Any, translation: Translation, body: bytes, status: int) ->
     return response(answered.body, answered.status, media_type=_JSON)
 
 
+async def _or_silence(chunks: Any, seconds: float) -> AsyncIterator[bytes | None]:
+    """The chunks; before the first, while the model reads the prompt, None for each so many seconds of silence."""
+    iterator = aiter(chunks)
+    first = asyncio.ensure_future(anext(iterator, None))
+    try:
+        while not (await asyncio.wait({first}, timeout=seconds))[0]:
+            yield None
+        chunk = first.result()
+    finally:
+        first.cancel()
+    if chunk is not None:
+        yield chunk
+        async for chunk in iterator:
+            yield chunk
+
+
 async def _passed_on(
     stream: TranscodedStream,
     translation: Translation,
@@ -243,10 +263,14 @@ async def _passed_on(
     close: Callable[[], Awaitable[None]],
     errors: tuple[type[Exception], ...],
     on_turn: OnTurn | None,
+    silence: float,
 ) -> AsyncIterator[bytes]:
     try:
         try:
-            async for chunk in chunks:
+            async for chunk in _or_silence(chunks, silence):
+                if chunk is None:
+                    yield stream.keep_alive()
+                    continue
                 if out := stream.feed(chunk):
                     yield out
                 if stream.is_over:

@@ -247,6 +247,11 @@ impl TranscodedStream {
         self.run(py, 0, |stream, out| stream.abort(out))
     }
 
+    #[doc = stub!("TranscodedStream.keep_alive")]
+    fn keep_alive<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.run(py, 0, |stream, out| stream.keep_alive(out))
+    }
+
     #[doc = stub!("TranscodedStream.is_over")]
     #[getter]
     fn is_over(&self, py: Python<'_>) -> bool {

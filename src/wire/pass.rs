@@ -80,13 +80,14 @@ impl Stream {
                     first.read("", node);
                     first.write(&mut self.out);
                 }
+                let failed = self.has_failed();
                 match (usage, &mut self.passing, data) {
                     (Some(_), Some(passing), Some(data)) => {
                         let mut chunk = String::new();
                         raw_frame(None, data, &mut chunk);
                         passing.usage_chunk = Some(chunk);
                     }
-                    (None, _, Some(data)) if !self.has_failed() && node.is_object() => {
+                    (None, _, Some(data)) if !failed && node.is_object() => {
                         raw_frame(None, data, &mut self.out);
                     }
                     _ => {}

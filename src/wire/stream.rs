@@ -170,6 +170,15 @@ impl Stream {
         self.out.clear();
     }
 
+    /// Nothing has come for a while: appends what keeps the client's connection alive, a comment or Anthropic's `ping`.
+    pub fn keep_alive(&mut self, into: &mut Vec<u8>) {
+        if let Some(lane) = self.lanes.first_mut().filter(|_| !self.over) {
+            lane.writer.writer().keep_alive(" ping", &mut self.out);
+        }
+        into.extend_from_slice(self.out.as_bytes());
+        self.out.clear();
+    }
+
     /// The client's stream is over: nothing that is fed changes it any more.
     pub fn is_over(&self) -> bool {
         self.over

@@ -128,7 +128,7 @@ pub(super) fn translate(transcoder: &Transcoder, bytes: &[u8]) -> Result<Transla
     let offered = declared.set.clone().filter(|_| wanted.choice != Choice::None);
     let dialects = offered.as_ref().and(options.dialect.as_ref()).map(|spoken| spoken.dialects().clone());
     let stream = body.is_true("stream");
-    let mut asked = Asked {
+    let asked = Asked {
         client,
         backend,
         options: options.clone(),
@@ -138,7 +138,7 @@ pub(super) fn translate(transcoder: &Transcoder, bytes: &[u8]) -> Result<Transla
             || body.at(&["stream_options", "include_usage"]) == Some(&Node::Bool(true)),
         functions: client == ClientApi::Chat && !body.list("functions").is_empty() && body.list("tools").is_empty(),
         wanted,
-        kinds: HashMap::new(),
+        kinds: declared.kinds.clone(),
         reading: Reading { tools: offered, options: options.engine.clone(), dialects },
         used: used_ids(&body, client),
         input_tokens: estimate::tokens(bytes.len()),
@@ -152,7 +152,6 @@ pub(super) fn translate(transcoder: &Transcoder, bytes: &[u8]) -> Result<Transla
         let written = conversion.write(messages, &raw, &mut losses)?;
         write(&body, &asked, written, &mut losses).into_bytes()
     };
-    asked.kinds = declared.kinds;
     let path = match backend {
         BackendApi::Chat => "/chat/completions".to_owned(),
         BackendApi::Responses => "/responses".to_owned(),
@@ -257,7 +256,10 @@ fn write(body: &Node<'_>, asked: &Asked, written: history::Written, losses: &mut
             Issue::of(IssueCode::Converted, format!("tools/{}{}", loss.tool, loss.pointer), loss.message.clone())
         }));
         tools = serde_json::to_string(&set.declarations(&converted)).ok();
-        let told = |name: &str| backend.provider().told(Some(set), name).into_owned();
+        let told = |name: &str| {
+            let offered = asked.kinds.iter().find(|(_, kind)| kind.name == name).map_or(name, |(offered, _)| offered);
+            backend.provider().told(Some(set), offered).into_owned()
+        };
         choice::write(&asked.wanted, backend, told, &mut out);
     }
     let (system_key, messages_key) = match backend {

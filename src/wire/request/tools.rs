@@ -78,10 +78,15 @@ pub(crate) fn read(
             }
             continue;
         }
+        // A tool of a namespace is named without it.
+        let named = |only: &[String]| {
+            only.contains(&item.name) || item.kind.as_ref().is_some_and(|kind| only.contains(&kind.name))
+        };
+        let may_be_called = only.is_none_or(named);
         if let Some(kind) = item.kind {
             declared.kinds.insert(item.name.clone(), kind);
         }
-        if only.is_none_or(|only| only.contains(&item.name)) {
+        if may_be_called {
             builder.item(None, Ok(item.value));
             any = true;
         }
