@@ -10,6 +10,7 @@ mod char_class;
 pub mod dialect;
 pub mod engine;
 pub mod error;
+pub mod exchange;
 pub mod explain;
 pub mod json;
 pub mod provider;

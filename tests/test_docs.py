@@ -37,7 +37,7 @@ def test_readme(line: int, code: str) -> None:
 
 GUIDES = [
     pytest.param(name, code, id=f"{name}-{number}")
-    for name in ("migrating", "own-dialects")
+    for name in ("capabilities", "migrating", "own-dialects")
     for number, code in enumerate(
         re.findall(
             r"^```python\n(.*?)^```", (ROOT / "docs" / f"{name}.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
