@@ -16,6 +16,7 @@ import pytest
 import toolglot
 from support import ROOT
 from toolglot import CapabilityStore, _core, capabilities, probe, supports_native_tool_calling
+from toolglot.cli import main
 
 CASES = ROOT / "tests" / "data" / "capabilities"
 URL = "http://localhost:8000/v1"
@@ -399,3 +400,26 @@ def test_probe_over_http() -> None:
         assert capabilities("m", url, store).native_tools.source == "server"
         server.shutdown()
     assert probe("m", url).native_tools.value == "unknown", "a server that is gone is no error"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "printed"),
+    [
+        (["gpt-4o", "--base-url", "https://api.openai.com/v1"], 0, "native_tools    yes      table"),
+        (["a-model-of-my-own"], 1, "native_tools    unknown\n"),
+        (["gemma3:4b", "--base-url", "http://localhost:11434/v1"], 1, "tool_choice     ignored  table"),
+        (["m", "--probe"], 2, ""),
+        (["m", "--base-url", URL, "--probe", "--api-key-env", "TOOLGLOT_NO_SUCH_VARIABLE"], 2, ""),
+    ],
+)
+def test_command(arguments: list[str], code: int, printed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["capabilities", *arguments]) == code
+    assert printed in capsys.readouterr().out
+
+
+def test_command_for_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "s.sqlite"
+    with CapabilityStore(file) as store:
+        store.record("m", URL, "native_tools", "success")
+    assert main(["capabilities", "m", "--base-url", URL, "--store", str(file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["native_tools"]["source"] == "learned"
