@@ -9,7 +9,9 @@ from typing import Any, Literal
 import pytest
 
 import toolglot
-from support import ROOT
+from support import EXAMPLE_TOOLS, ROOT
+
+TOOLS = toolglot.ToolSet(EXAMPLE_TOOLS)
 
 
 def table() -> list[Any]:
@@ -61,3 +63,32 @@ def test_what_means_nothing_is_told() -> None:
     )
     assert [call.status for call in turn.tool_calls] == ["unknown_tool"]
     assert [issue.code for issue in turn.issues] == ["unknown_tool"]
+
+
+PREFIXES = [
+    "dry_run.",
+    "do_not.",
+    "never/",
+    "simulate:",
+    "evil:",
+    "mcp__evil__",
+    "functions.dry_run.",
+    "not_",
+    "//",
+    "~",
+]
+
+
+@pytest.mark.parametrize("dialect", toolglot.dialects(), ids=lambda dialect: dialect.name)
+def test_no_dialect_takes_an_undeclared_prefix_off(dialect: toolglot.Dialect) -> None:
+    def runs(text: str, reader: str) -> int:
+        calls = toolglot.extract(text, tools=TOOLS, dialect=reader).tool_calls
+        return sum(call.runnable for call in calls)
+
+    for reader in (dialect.name, "auto"):
+        offered = runs(dialect.example, reader)
+        name = toolglot.extract(dialect.example, tools=TOOLS, dialect=dialect.name).tool_calls[0].name
+        names = [prefix + name for prefix in PREFIXES]
+        names += [f"{name[:3]}{sign}{name[3:]}" for sign in ("\u200b", "\u202e", "\u2060", "\x00", "\u0336")]
+        for other in names:
+            assert runs(dialect.example.replace(name, other), reader) < offered, (reader, other)

@@ -69,9 +69,6 @@ impl Head {
             _ => respelt(cx, id)?,
         };
         let name = cx.dialects.without_namespace(name, ['.']).unwrap_or(name);
-        // Another namespace: the offered name stands behind it. Behind another tool's, either may be meant.
-        let spaced = name.rsplit_once('.').filter(|(space, last)| cx.offered(last) && !cx.offered(space));
-        let name = spaced.map_or(name, |(_, last)| if cx.offered(name) { name } else { last });
         let strange = |c: char| c.is_whitespace() || c == ':';
         if name.is_empty() || name.starts_with(strange) { None } else { Some(Cow::Borrowed(name)) }
     }

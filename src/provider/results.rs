@@ -146,6 +146,8 @@ impl ToolResult {
                 match part {
                     Part::Text(text) => *text = harden(text, tools),
                     Part::Json(value) => {
+                        // A model repeats what a string says, not how JSON escapes it.
+                        harden_strings(value, tools);
                         let text = value.to_string();
                         let safe = harden(&text, tools);
                         if safe != text {
@@ -157,6 +159,16 @@ impl ToolResult {
             }
         }
         self
+    }
+}
+
+/// Hardens every string in `value` that is no key.
+fn harden_strings(value: &mut Value, tools: Option<&ToolSet>) {
+    match value {
+        Value::String(text) => *text = harden(text, tools),
+        Value::Array(items) => items.iter_mut().for_each(|item| harden_strings(item, tools)),
+        Value::Object(members) => members.values_mut().for_each(|member| harden_strings(member, tools)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

@@ -19,11 +19,12 @@ struct Form {
 /// The quotation marks in which models write keys, and the backslash before one in a string.
 const QUOTE: &str = r#"["'“”‘’`\\]"#;
 
-/// What stands in a line before its first word: signs of lists, quotations and fences.
-const MARGIN: &str = r"(?m)^[^\w\n]*(?:\d{1,3}[.)][^\w\n]*)?";
+/// What stands in a line before its first word: signs of lists, quotations and fences. In a string, the line break and the signs
+/// are escaped.
+const MARGIN: &str = r#"(?m)(?:^|\\[nr])(?:[^\w\n\\]|\\+[nrt"'])*(?:\d{1,3}[.)](?:[^\w\n\\]|\\+[nrt"'])*)?"#;
 
-/// The name of a tool where nothing delimits it.
-const NAME: &str = r"(?P<name>[\w$@][\w.:/\\$@-]*)";
+/// The name of a tool where nothing delimits it; Markdown may escape signs in it.
+const NAME: &str = r"(?P<name>[\w$@](?:[\w.:/$@-]|\\[_*~.-])*)";
 
 /// The same, of several words.
 const WORDS: &str = r"(?P<name>[\w$@][\w.:/\\$@ -]{0,127}?)";
@@ -83,5 +84,30 @@ impl Form {
         // Markdown and JSON's strings escape signs in it.
         let named = named.as_str().replace('\\', "");
         tools.resolve(&named) != Resolution::Unknown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_form_is_a_pattern_and_breaks_what_it_names() {
+        let broken = [
+            (r#"{"tool_calls": []}"#, "{\"t\u{200b}ool_calls\": []}"),
+            ("{name: f, a: 1}", "{n\u{200b}ame: f, a: 1}"),
+            (r#"["f", {"a": 1}]"#, "[\"f\u{200b}\", {\"a\": 1}]"),
+            ("- f (a=1)", "- f\u{200b} (a=1)"),
+            ("x = [1, f(a=1)]", "x = [1, f\u{200b}(a=1)]"),
+            ("1. f: {a: 1}", "1. f\u{200b}: {a: 1}"),
+            ("my f\n{\"a\": 1}", "m\u{200b}y f\n{\"a\": 1}"),
+            ("see <f>{}</f>", "see <f\u{200b}>{}</f>"),
+            (r#"{"text": "See:\n\tf(a=1)"}"#, "{\"text\": \"See:\\n\\tf\u{200b}(a=1)\"}"),
+        ];
+        assert_eq!(FORMS.len(), 8, "each pattern is one");
+        for (text, expected) in broken {
+            assert_eq!(break_up(text.to_owned(), None), expected);
+            assert_eq!(break_up(expected.to_owned(), None), expected);
+        }
     }
 }
