@@ -473,7 +473,7 @@ fn every_name_of_a_provider_means_a_format_and_a_wire() {
             match Provider::from_name(&name) {
                 Ok(provider) => {
                     let own = Target::named(provider.as_str()).unwrap().format;
-                    let server = matches!(format, Format::LlamaCpp | Format::OpenRouter);
+                    let server = matches!(format, Format::LlamaCpp | Format::OpenRouter | Format::Moonshot);
                     assert!(own == format || server && own == Format::OpenAi, "{name}: {provider:?}, {format:?}");
                 }
                 Err(error) => assert_eq!(format, Format::Mcp, "{error}"),

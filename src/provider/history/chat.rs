@@ -52,7 +52,7 @@ pub(super) fn read(message: &Value, index: usize, provider: Provider, out: &mut 
         if let Some(plan) = message.get("tool_plan").and_then(Value::as_str).filter(|plan| !plan.is_empty()) {
             parts.insert(0, Part::Text(plan.to_owned()));
         }
-        read_calls(message, index, &mut parts);
+        read_calls(message, index, provider, &mut parts);
         for key in STATE {
             if let Some(value) = message.get(key).filter(|value| !value.is_null()) {
                 state.insert(key.to_owned(), value.clone());
@@ -144,7 +144,7 @@ fn signed_parts(message: &Value, parts: &[Part]) -> Option<Vec<Value>> {
     Some(parts.collect())
 }
 
-fn read_calls(message: &Value, index: usize, parts: &mut Vec<Part>) {
+fn read_calls(message: &Value, index: usize, provider: Provider, parts: &mut Vec<Part>) {
     let legacy = message.get("function_call").filter(|call| call.is_object());
     let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
     for (number, call) in calls.chain(legacy).enumerate() {
@@ -164,7 +164,12 @@ fn read_calls(message: &Value, index: usize, parts: &mut Vec<Part>) {
                 None | Some(Value::Null) => "{}".to_owned(),
                 Some(value) => value.to_string(),
             },
-            object: matches!(arguments, Some(Value::Object(_))),
+            object: match arguments {
+                Some(Value::Object(_)) => true,
+                // No arguments are an empty object there, as its server reads them.
+                None | Some(Value::Null) => provider == Provider::Ollama,
+                Some(_) => false,
+            },
             custom: custom.is_some(),
         }));
     }

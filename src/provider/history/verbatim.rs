@@ -83,10 +83,14 @@ impl Mended<'_> {
                 of_unit.entry(*unit).or_default().push(at);
             }
         }
+        let coupled: HashSet<usize> = self.coupled.iter().flat_map(|(call, result)| [*call, *result]).collect();
         let mut told: HashSet<usize> = issues.iter().filter_map(index_of).map(|index| unit_of(&units, index)).collect();
         for (number, unit) in units.iter().enumerate().filter(|(number, _)| !kept.contains(number)) {
             let own = of_unit.remove(&number).unwrap_or_default();
-            self.give_back(unit, old, &own, &mut out, issues);
+            // What pairs by something else than the id that is told now must not get back how it paired.
+            if !unit.raw.clone().any(|index| coupled.contains(&index)) {
+                self.give_back(unit, old, &own, &mut out, issues);
+            }
             let raw = self.raw.get(unit.raw.clone()).unwrap_or_default();
             let same = own.iter().filter_map(|at| out.get(*at)).map(|(_, message)| message).eq(raw);
             if !same && told.insert(number) {
