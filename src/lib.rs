@@ -11,6 +11,7 @@ pub mod dialect;
 pub mod engine;
 pub mod error;
 pub mod explain;
+mod interrupt;
 pub mod json;
 pub mod provider;
 pub mod schema;

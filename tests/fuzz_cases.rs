@@ -1,6 +1,6 @@
 //! What fuzzing found, as data: `tests/data/fuzz/*.jsonl`, one input a line, each read in every way it can be cut; and a short run of the
 //! fuzz target itself. `fuzz/` runs it for long.
-#[expect(dead_code, reason = "what drives the targets is not needed here")]
+#[allow(dead_code, unreachable_pub, reason = "it is a crate of its own, of which the test runs a part")]
 #[path = "../fuzz/src/lib.rs"]
 mod fuzz;
 

@@ -56,6 +56,14 @@ impl<'b> Source<'b> {
         &choices[self.below(choices.len())]
     }
 
+    /// One of the words.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub fn word(&mut self, words: &[&'static str]) -> &'static str {
+        words[self.below(words.len())]
+    }
+
     /// A boundary of a character of `text`.
     pub fn place(&mut self, text: &str) -> usize {
         let mut at = self.below(text.len() + 1);

@@ -69,6 +69,7 @@ _IssueCode: TypeAlias = Literal[
     "invented_turn",
     "repeated_call",
     "limit_reached",
+    "no_progress",
     "reclassified",
     "invalid_utf8",
     "provider_field",

@@ -78,6 +78,19 @@ impl CallState {
         call
     }
 
+    /// It is not read on: what of it has begun stays, cut off at `at`. Returns where text begins behind it.
+    #[cold]
+    pub(super) fn give_up(&mut self, cx: &Reader<'_>, out: &mut Output, at: usize) -> usize {
+        if self.writer.begun == 0 {
+            return self.before.from;
+        }
+        let at = at.max(self.start);
+        self.writer.break_off(at);
+        self.writer.flush(cx, out);
+        self.writer.give_passed(cx, out);
+        at
+    }
+
     /// The call stands in this section.
     pub(super) fn in_section(&mut self, section: Option<SectionId>) {
         self.writer.section = section;
@@ -222,7 +235,7 @@ impl Engine {
             hold.doubt == Doubt::Quotes && self.out.calls.len().saturating_sub(call.writer.begun) > hold.mark.calls()
         }) {
             // Those before it are calls, and no quotation mark closes behind them.
-            self.keep(Doubt::Quotes);
+            self.keep_all_but_last(Doubt::Quotes, call.start..at);
         }
         if self.hold.as_ref().is_some_and(|hold| hold.doubt != Doubt::Fence) {
             let reasoning = self.holds(Doubt::Reasoning);
@@ -239,7 +252,9 @@ impl Engine {
             self.given = call.before;
             self.at = at;
         }
-        if call.origin.row_id().is_some_and(|row| self.in_section_of(row)) && self.out.calls.is_empty() {
+        let leaves_section =
+            call.origin.row_id().is_some_and(|row| self.in_section_of(row)) && self.out.calls.is_empty();
+        if leaves_section {
             self.section = None;
         }
         // A label is a word, which says less than signs do.
@@ -252,7 +267,10 @@ impl Engine {
                 "what these markers hold is no readable call",
             ));
         }
-        if self.at == self.given.from && self.at < cx.text.len() && self.at == call.start {
+        self.tried.given_up = Some(call.start);
+        // Outside the section the same place may be read otherwise; else it would be given up again.
+        let again = leaves_section && self.at > self.given.from;
+        if self.at == call.start && self.at < cx.text.len() && !again {
             self.at = cx.next_char(self.at);
         }
         Step::Go

@@ -47,12 +47,31 @@ pub(super) struct Hold {
     pub(super) mark: Mark,
     pub(super) before: Given,
     opener_given: Option<usize>,
+    /// What had been found when the last of several calls began: those before it may stay without it.
+    last: Option<Mark>,
+}
+
+impl Hold {
+    /// What is certain is told now: the mark up to which it is.
+    pub(super) fn release(&mut self) -> &mut Mark {
+        if let Some(last) = &mut self.last {
+            last.tells_before(self.mark);
+        }
+        &mut self.mark
+    }
 }
 
 impl Engine {
     /// From here on nothing leaves until [`Self::keep`] or [`Self::go_back`].
     pub(super) fn hold(&mut self, doubt: Doubt, at: usize, before: Given) {
-        self.hold = Some(Hold { doubt, at, mark: self.out.mark(), before, opener_given: self.leftover.opener_given });
+        self.hold = Some(Hold {
+            doubt,
+            at,
+            mark: self.out.mark(),
+            before,
+            opener_given: self.leftover.opener_given,
+            last: None,
+        });
     }
 
     pub(super) fn holds(&self, doubt: Doubt) -> bool {
@@ -70,6 +89,21 @@ impl Engine {
     /// The words round a call do not speak of it: if that was the doubt, it is over.
     pub(super) fn keep_words(&mut self) {
         [Doubt::Quotes, Doubt::Sentence, Doubt::Bare].into_iter().for_each(|doubt| self.keep(doubt));
+    }
+
+    /// Another call begins in what is held, if that is for this doubt.
+    pub(super) fn mark_last(&mut self, doubt: Doubt) {
+        if let Some(hold) = self.hold.as_mut().filter(|hold| hold.doubt == doubt) {
+            hold.last = Some(self.out.mark());
+        }
+    }
+
+    /// The calls before the last one are what they seem, and that is none: nothing is left of it, which was read from `held`.
+    pub(super) fn keep_all_but_last(&mut self, doubt: Doubt, held: std::ops::Range<usize>) {
+        if let Some(mark) = self.hold.as_ref().filter(|hold| hold.doubt == doubt).and_then(|hold| hold.last) {
+            self.out.go_back(mark, doubt.reason(), held);
+        }
+        self.keep(doubt);
     }
 
     /// The doubt was right: everything since is text, up to `to`.

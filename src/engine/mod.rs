@@ -13,6 +13,7 @@ mod found;
 mod head;
 mod hold;
 mod look;
+mod measure;
 mod memo;
 mod misspelt;
 mod options;
@@ -29,10 +30,12 @@ mod writer;
 pub use options::{Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTools};
 
 use crate::dialect::{Dialect, Dialects, RowId, SectionId};
+use crate::interrupt::Work;
 use crate::schema::ToolSet;
-use crate::turn::{Turn, new_call_id};
+use crate::turn::{Issue, IssueCode, Turn, new_call_id};
 use call::CallState;
 use hold::{Doubt, Hold};
+use measure::Measure;
 use memo::Memo;
 use output::Output;
 use prose::given::{Given, Mode};
@@ -148,10 +151,15 @@ enum State {
         tick: u8,
         inner: u32,
     },
+    /// Reading got nowhere: all that is left is content.
+    Unread,
 }
 
 /// What is unclear is looked at anew with every chunk as long as it has no more bytes than this ([`Engine::wait`]).
 const PATIENCE: usize = 64;
+
+/// What a round takes, as the bytes of plain text that are read in that time.
+const ROUND: usize = 256;
 
 /// The state of the scanner between two steps.
 #[derive(Debug, Default)]
@@ -197,6 +205,8 @@ pub(crate) struct Engine {
     /// The allocation of the last call, for the next one.
     spare: Option<Box<CallState>>,
     out: Output,
+    measure: Measure,
+    work: Work,
 }
 
 impl Engine {
@@ -212,7 +222,7 @@ impl Engine {
         }
     }
 
-    /// Reads as far as the text allows; with `eof`, to its end.
+    /// Reads as far as the text allows; with `eof`, to its end. If it is interrupted, it stops where it is.
     fn advance(&mut self, cx: &Reader<'_>) {
         if cx.text.len() < self.until && !cx.eof && self.awaited.goes_on(cx.text) {
             return;
@@ -225,9 +235,17 @@ impl Engine {
                 State::Call(call) => self.call(cx, call),
                 State::Code { ticks, tick, inner } => self.code(cx, ticks, tick, inner),
                 State::Invented { result, at, searched } => self.invented(cx, result, at, searched),
+                State::Unread => self.give_rest(cx),
             };
             if step == Step::More {
                 break;
+            }
+            if !self.measure.falls(self.at, cx.text.len()) {
+                debug_assert!(false, "no progress at {} of {:?}", self.at, cx.text);
+                self.leave_unread(cx);
+            }
+            if self.work.stops(ROUND) {
+                return;
             }
         }
         if self.at == start && matches!(self.state, State::Prose) {
@@ -245,10 +263,41 @@ impl Engine {
         }
     }
 
+    /// The last round got nowhere. What was read so far stays what it is, and all that is left becomes content: to lose a call is better
+    /// than to read on and on.
+    #[cold]
+    fn leave_unread(&mut self, cx: &Reader<'_>) {
+        let at = reader::floor(cx.text, self.at);
+        let state = std::mem::take(&mut self.state);
+        if self.hold.is_some() {
+            self.go_back(at);
+        } else if let State::Call(mut call) = state {
+            self.given.from = call.give_up(cx, &mut self.out, at);
+        }
+        self.out.issue(Issue::at(
+            IssueCode::NoProgress,
+            at,
+            "a bug in toolglot: reading got nowhere here, and the rest is text",
+        ));
+        (self.fence, self.channel, self.section) = (None, None, None);
+        self.given.mode = Mode::Content;
+        self.state = State::Unread;
+    }
+
+    /// All that has come is content.
+    fn give_rest(&mut self, cx: &Reader<'_>) -> Step {
+        let rest = std::mem::replace(&mut self.given.from, cx.text.len())..cx.text.len();
+        self.out.text(Mode::Content, cx.text, rest);
+        self.at = cx.text.len();
+        self.state = State::Unread;
+        Step::More
+    }
+
     /// From here on a call is read, once `set` has said what else is known of it.
     fn begin_call(&mut self, call: CallState, set: impl FnOnce(&mut CallState)) {
         self.tried.try_again();
         self.unclear.forget();
+        self.mark_last(Doubt::Quotes);
         let mut call = match self.spare.take() {
             Some(mut spare) => {
                 *spare = call;
@@ -264,6 +313,6 @@ impl Engine {
 
     /// Gives out the events that are certain.
     fn release<'t>(&'t mut self, text: &'t str) -> impl ExactSizeIterator<Item = Fresh<'t>> {
-        self.out.release(self.hold.as_mut().map(|h| &mut h.mark), text)
+        self.out.release(self.hold.as_mut().map(Hold::release), text)
     }
 }

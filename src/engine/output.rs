@@ -103,6 +103,9 @@ impl Call {
     }
 }
 
+/// No more issues are told of a text. Nobody reads as many, and each marker of a text may have one.
+const MOST_ISSUES: usize = 1000;
+
 /// How much there was at some point.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
@@ -118,6 +121,11 @@ impl Mark {
     /// How many calls had been found.
     pub(crate) const fn calls(self) -> usize {
         self.calls
+    }
+
+    /// All that is to be told before the `earlier` mark is told.
+    pub(super) fn tells_before(&mut self, earlier: Self) {
+        self.told = self.told.saturating_sub(earlier.told);
     }
 }
 
@@ -223,8 +231,15 @@ impl Output {
         }
     }
 
-    /// Records an issue, and tells it.
+    /// Records an issue, and tells it. Beyond [`MOST_ISSUES`] only that there are more is recorded.
     pub(crate) fn issue(&mut self, issue: Issue) {
+        let issue = match self.issues.len() {
+            0..MOST_ISSUES => issue,
+            MOST_ISSUES => {
+                Issue { message: "there are more issues than are told".into(), code: IssueCode::LimitReached, ..issue }
+            }
+            _ => return,
+        };
         self.event(|| Event::Issue(issue.clone()));
         self.issues.push(issue);
     }

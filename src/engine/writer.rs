@@ -432,9 +432,26 @@ impl Writer {
         out.refuse_since(out.calls.len().saturating_sub(self.begun), cx.text);
     }
 
+    /// Where what was read for the `pending` call begins: behind the calls before it, and behind what was passed over.
+    fn behind_others(&self, cx: &Reader<'_>, out: &Output, pending: &Pending) -> usize {
+        let first = (pending.index + 1).saturating_sub(self.begun);
+        let called = out.calls.get(first..pending.index).and_then(<[Call]>::last).map(|call| call.raw.end);
+        let passed = self.passed.iter().rev().find_map(|piece| match piece {
+            Piece::Span(range) => Some(range.end),
+            Piece::Made(_) => None,
+        });
+        let Some(before) = called.max(passed).filter(|before| *before < pending.raw.end) else { return self.start };
+        let text = cx.slice(before, pending.raw.end);
+        let signs = |c: char| c.is_ascii_whitespace() || matches!(c, ',' | ';');
+        before.max(self.start) + (text.len() - text.trim_start_matches(signs).len())
+    }
+
     /// The last call read is certain now.
     pub(super) fn flush(&mut self, cx: &Reader<'_>, out: &mut Output) {
         let Some(mut pending) = self.pending.take() else { return };
+        if pending.raw.start == self.start {
+            pending.raw.start = self.behind_others(cx, out, &pending);
+        }
         if matches!(self.record, Record::Behind | Record::Certain) && pending.status.readable() {
             pending.status = CallStatus::Malformed;
         }

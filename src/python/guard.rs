@@ -1,15 +1,36 @@
-//! The last line of defence: a panic in the core is a bug, and reaches the caller as an ordinary exception.
+//! What ends work in the core before it is done: a panic, which is a bug and reaches the caller as an ordinary exception, and the
+//! exception of a signal's handler (`KeyboardInterrupt`).
 use super::error::InternalError;
 use pyo3::prelude::*;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Texts longer than this are read with the interpreter released, so that other threads run meanwhile. Below it the
 /// work takes less time than handing the interpreter over.
 const DETACH_BYTES: usize = 32 << 10;
 
-/// Runs `work`; a panic in it becomes `toolglot.InternalError` (an `Exception`, unlike pyo3's `PanicException`).
+thread_local! {
+    /// What the handler of a signal raised while the core worked in this thread.
+    static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
+}
+
+/// Lets the handlers of the signals run that have come, which Python does in its main thread alone. Whether one raised an exception: then
+/// the work in this thread is to stop, and [`guard`] gives the exception to the caller.
+pub(super) fn signals_stop() -> bool {
+    let raised = RAISED.take().or_else(|| Python::attach(|py| py.check_signals().err()));
+    let stops = raised.is_some();
+    RAISED.set(raised);
+    stops
+}
+
+/// Runs `work`. A panic in it becomes `toolglot.InternalError` (an `Exception`, unlike pyo3's `PanicException`), and what a signal's
+/// handler raised takes the place of a result that is not whole.
 pub(super) fn guard<T>(work: impl FnOnce() -> T) -> PyResult<T> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
+    let done = catch_unwind(AssertUnwindSafe(work));
+    if let Some(raised) = RAISED.take() {
+        return Err(raised);
+    }
+    done.map_err(|payload| {
         let what = (payload.downcast_ref::<&str>().copied())
             .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
             .unwrap_or("no message");

@@ -87,8 +87,17 @@ enum Stage {
     Open(engine::StreamParser),
     Closed(Box<turn::Turn<'static>>),
     Finished(Py<Turn>),
-    /// A bug in the core: what it was doing is lost.
-    Broken,
+    /// A bug in the core, or an exception of a signal's handler: what it was doing is lost.
+    Broken {
+        bug: bool,
+    },
+}
+
+impl Stage {
+    /// After this error.
+    fn broken(py: Python<'_>, error: &PyErr) -> Self {
+        Self::Broken { bug: error.is_instance_of::<InternalError>(py) }
+    }
 }
 
 #[pymethods]
@@ -133,7 +142,7 @@ impl StreamParser {
         let stage = match parser.stage {
             Stage::Open(_) => "open",
             Stage::Closed(_) | Stage::Finished(_) => "finished",
-            Stage::Broken => "broken",
+            Stage::Broken { .. } => "broken",
         };
         format!("<toolglot.StreamParser {stage}, {} bytes fed>", parser.fed)
     }
@@ -179,8 +188,8 @@ impl StreamParser {
     ) -> PyResult<T> {
         let Stage::Open(parser) = &mut self.stage else { return Err(self.not_open()) };
         let worked = guard_detached(py, bytes, || work(parser));
-        if worked.is_err() {
-            self.stage = Stage::Broken;
+        if let Err(error) = &worked {
+            self.stage = Stage::broken(py, error);
         }
         self.fed += bytes;
         worked
@@ -188,7 +197,10 @@ impl StreamParser {
 
     fn not_open(&self) -> PyErr {
         match self.stage {
-            Stage::Broken => InternalError::new_err("this parser stopped at a bug in toolglot; make a new one"),
+            Stage::Broken { bug: true } => {
+                InternalError::new_err("this parser stopped at a bug in toolglot; make a new one")
+            }
+            Stage::Broken { bug: false } => PyRuntimeError::new_err("this parser was interrupted; make a new one"),
             _ => {
                 let message = "feed() after the answer was finished: the next answer needs a new StreamParser";
                 Error::new(ErrorCode::BadOption, message).into()
@@ -207,7 +219,7 @@ impl StreamParser {
                 Stage::Closed(Box::new(turn))
             }
             Err(error) => {
-                self.stage = Stage::Broken;
+                self.stage = Stage::broken(py, &error);
                 return Err(error);
             }
         };
@@ -215,7 +227,7 @@ impl StreamParser {
     }
 
     fn turn<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, Turn>> {
-        match std::mem::replace(&mut self.stage, Stage::Broken) {
+        match std::mem::replace(&mut self.stage, Stage::Broken { bug: true }) {
             Stage::Closed(turn) => {
                 let turn = Turn::from_core(py, *turn, &Input::None, self.tools.as_ref())?;
                 self.stage = Stage::Finished(turn.clone().unbind());
@@ -226,7 +238,7 @@ impl StreamParser {
                 self.stage = Stage::Finished(turn);
                 Ok(bound)
             }
-            stage @ (Stage::Open(_) | Stage::Broken) => {
+            stage @ (Stage::Open(_) | Stage::Broken { .. }) => {
                 self.stage = stage;
                 Err(self.not_open())
             }

@@ -82,6 +82,8 @@ codes! {
         RepeatedCall => "repeated_call",
         /// A limit of the policy was reached; what is beyond it stays text.
         LimitReached => "limit_reached",
+        /// Reading got nowhere at this place, which is a bug in toolglot; the rest of the text is content.
+        NoProgress => "no_progress",
         /// Reasoning was closed that was never opened; the text before it became reasoning.
         Reclassified => "reclassified",
         /// The bytes fed were no UTF-8; U+FFFD stands for them.

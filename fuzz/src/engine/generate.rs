@@ -91,11 +91,12 @@ pub(super) fn input(source: &mut Source<'_>) -> Input {
         // One may have been parted by the next.
         planted.retain(|word| text.contains(word.as_str()));
     }
-    let cuts = cuts(source, text.len());
+    let cuts = cuts(source, &text);
     Input { dialect: dialect.clone(), dialects: dialects.clone(), tools, options, text, planted, cuts }
 }
 
-fn cuts(source: &mut Source<'_>, length: usize) -> Cuts {
+fn cuts(source: &mut Source<'_>, text: &str) -> Cuts {
+    let length = text.len();
     let mut places: Vec<usize> = match source.below(4) {
         0 => vec![source.below(length + 1)],
         1 => (0..source.below(8)).map(|_| source.below(length + 1)).collect(),
@@ -106,7 +107,13 @@ fn cuts(source: &mut Source<'_>, length: usize) -> Cuts {
         _ => (0..length).collect(),
     };
     places.sort_unstable();
-    Cuts::At(places)
+    places.dedup();
+    // Whoever feeds text has whole characters.
+    let as_text = source.percent(50);
+    if as_text {
+        places.retain(|at| text.is_char_boundary(*at));
+    }
+    Cuts::At { places, as_text }
 }
 
 fn options(source: &mut Source<'_>) -> Options {
@@ -167,7 +174,7 @@ fn splice(source: &mut Source<'_>, shelf: &Shelf, first: &Case, depth: usize) ->
             0 => text.push('\n'),
             1 => text.push_str("\n\n"),
             2 => text.push(' '),
-            3 => text.push_str(source.pick::<&str>(TOKENS)),
+            3 => text.push_str(source.word(TOKENS)),
             4 if source.percent(20) => text.push_str(&deep(source, depth)),
             _ => {}
         }
@@ -301,7 +308,7 @@ fn deep(source: &mut Source<'_>, limit: usize) -> String {
     let levels = if levels > 16 && !source.percent(25) { source.below(16) } else { levels };
     let (open, close) =
         *source.pick(&[("{\"a\":", "}"), ("[", "]"), ("{\"a\": [", "]}"), ("(", ")"), ("<a>", "</a>"), ("{a:", "}")]);
-    let core = *source.pick(&["1", "{}", "[]", "\"x\"", "", "x"]);
+    let core = source.word(&["1", "{}", "[]", "\"x\"", "", "x"]);
     let closed = if source.percent(70) { levels } else { source.below(levels + 1) };
     format!("{}{core}{}", open.repeat(levels), close.repeat(closed))
 }
@@ -319,8 +326,8 @@ fn mutate(source: &mut Source<'_>, shelf: &Shelf, text: &mut String, depth: usiz
     let (start, end) = (at.min(end), at.max(end));
     match source.below(10) {
         0..2 => text.replace_range(start..end, ""),
-        2..4 => text.insert_str(start, source.pick::<&str>(TOKENS)),
-        4 => text.replace_range(start..end, source.pick::<&str>(TOKENS)),
+        2..4 => text.insert_str(start, source.word(TOKENS)),
+        4 => text.replace_range(start..end, source.word(TOKENS)),
         5 => {
             let again = text[start..end].repeat(1 + source.below(3));
             text.insert_str(end, &again);

@@ -28,8 +28,8 @@ pub struct Tools {
 /// How a text is cut into chunks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Cuts {
-    /// At these bytes.
-    At(Vec<usize>),
+    /// At these bytes; fed as text if that is asked for, and no character is cut.
+    At { places: Vec<usize>, as_text: bool },
     /// Behind each character, each byte, and into two at each byte: what a stored case is read by.
     Everywhere,
 }
@@ -75,8 +75,8 @@ impl Input {
         let length = text.len();
         let mut smaller = Self { text, ..self.clone() };
         smaller.planted.retain(|word| smaller.text.contains(word.as_str()));
-        if let Cuts::At(places) = &mut smaller.cuts {
-            places.iter_mut().for_each(|at| *at = (*at).min(length));
+        if let Cuts::At { places, as_text } = &mut smaller.cuts {
+            places.retain(|at| *at <= length && (!*as_text || smaller.text.is_char_boundary(*at)));
         }
         smaller
     }
@@ -113,11 +113,11 @@ impl Target for Engine {
         let letters = text.char_indices().map(|(at, letter)| &bytes[at..at + letter.len_utf8()]);
         stream(&mut letters.clone(), true, "by character")?;
         match &input.cuts {
-            Cuts::At(places) => {
+            Cuts::At { places, as_text } => {
                 let ends = places.iter().copied().chain([bytes.len()]);
                 let mut start = 0;
                 let mut pieces = ends.map(|end| &bytes[std::mem::replace(&mut start, end)..end]);
-                stream(&mut pieces, places.len() % 2 == 0, "in pieces")?;
+                stream(&mut pieces, *as_text, "in pieces")?;
                 Ok(3)
             }
             Cuts::Everywhere => {
@@ -168,13 +168,13 @@ impl Target for Engine {
             let planted = input.planted.iter().filter(|other| *other != word).cloned().collect();
             smaller.push(Input { planted, ..input.clone() });
         }
-        if let Cuts::At(places) = &input.cuts {
-            // Two more at a time, so that what is fed stays text or bytes.
-            for start in 0..places.len().saturating_sub(1) {
-                let mut places = places.clone();
-                places.drain(start..start + 2);
-                smaller.push(Input { cuts: Cuts::At(places), ..input.clone() });
-            }
+        if let Cuts::At { places, as_text } = &input.cuts {
+            let half = places.len().div_ceil(2);
+            let kept = [places.get(half..), places.get(..half)].into_iter().flatten().map(<[usize]>::to_vec);
+            let few = if places.len() > 40 { 0 } else { places.len() };
+            let without = (0..few).map(|left_out| [&places[..left_out], &places[left_out + 1..]].concat());
+            let fewer = kept.chain(without).filter(|fewer| fewer.len() < places.len());
+            smaller.extend(fewer.map(|places| Input { cuts: Cuts::At { places, as_text: *as_text }, ..input.clone() }));
         }
         smaller.extend(shorter(&input.text).into_iter().map(|text| input.with_text(text)));
         smaller
@@ -195,8 +195,9 @@ impl Target for Engine {
         if !input.planted.is_empty() {
             case["planted"] = json!(input.planted);
         }
-        if let Cuts::At(places) = &input.cuts {
+        if let Cuts::At { places, as_text } = &input.cuts {
             case["cuts"] = json!(places);
+            case["as_text"] = json!(as_text);
         }
         case.to_string()
     }

@@ -8,7 +8,7 @@ pub(super) fn check(text: &str, planted: &[String], turn: &Turn<'_>) -> Result<(
     if planted.is_empty() || drops(turn) {
         return Ok(());
     }
-    for word in planted {
+    for word in planted.iter().filter(|word| !is_left_out(text, word)) {
         let in_text = turn.content.matches(word.as_str()).count() + turn.reasoning.matches(word.as_str()).count();
         let calls = turn.tool_calls.iter().filter(|call| holds(call, word)).count();
         let told = turn.issues.iter().any(|issue| issue.message.contains(word.as_str()));
@@ -29,6 +29,13 @@ fn drops(turn: &Turn<'_>) -> bool {
     turn.issues.iter().any(|issue| {
         matches!(issue.code, IssueCode::InventedResult | IssueCode::InventedTurn | IssueCode::RepeatedCall)
     })
+}
+
+/// The label of a fence goes with its marks where calls stand in it, and so does a comment between calls.
+fn is_left_out(text: &str, word: &str) -> bool {
+    let Some((before, _)) = text.split_once(word) else { return true };
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    ["```", "~~~", "//", "/*", "#"].iter().any(|sign| line.contains(sign)) || before.contains("/*")
 }
 
 fn holds(call: &ToolCall<'_>, word: &str) -> bool {

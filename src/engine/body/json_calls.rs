@@ -9,6 +9,7 @@ use super::{Progress, after};
 use crate::char_class;
 use crate::dialect::{Key, MarkersAt};
 use crate::engine::found::{Found, Piece};
+use crate::engine::measure::Rounds;
 use crate::engine::output::Output;
 use crate::engine::reader::floor;
 use crate::engine::trace::{Noted, Reason};
@@ -172,7 +173,8 @@ impl JsonCalls {
     }
 
     fn read(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
-        loop {
+        let mut rounds = Rounds::new(cx.text.len());
+        while rounds.another() {
             let in_list = || self.frames.last().is_some_and(|frame| frame.kind == Kind::List);
             let at = match self.expect {
                 Expect::Member { .. } | Expect::Element | Expect::Words(_) => self.at,
@@ -214,6 +216,7 @@ impl JsonCalls {
                 }
             }
         }
+        Progress::Fail { at: self.at }
     }
 
     fn value(
@@ -549,6 +552,7 @@ impl JsonCalls {
         }
         if kind != Kind::Nested {
             self.frames.leave();
+            self.frames.last_mut().into_iter().for_each(|parent| parent.inner_end = end);
         } else if let Some(frame) = self.frames.pop()
             && let Some(parent) = self.frames.last_mut()
         {

@@ -13,6 +13,7 @@ use crate::dialect::{CallTemplate, Element, Parameter, Row, Slot, Trim, must_clo
 use crate::engine::found::{Found, Piece, Value};
 use crate::engine::head::{self, Head};
 use crate::engine::look::{seen, told};
+use crate::engine::measure::Rounds;
 use crate::engine::output::Output;
 use crate::engine::tail::closes;
 use crate::engine::writer::Writer;
@@ -363,7 +364,8 @@ impl Parameters {
         let named = self.closer.clone();
         let tail = named.as_deref().unwrap_or(tail);
         let around = Around { index, row, tail, called: cx.called(out, index) };
-        loop {
+        let mut rounds = Rounds::new(cx.text.len());
+        while rounds.another() {
             if self.value.is_some() {
                 match self.read_value(cx, out, writer, around) {
                     Look::Is(()) => continue,
@@ -404,6 +406,7 @@ impl Parameters {
                 }
             }
         }
+        Progress::Fail { at: self.at }
     }
 
     /// The first parameter may have been seen already.

@@ -6,6 +6,7 @@ use crate::dialect::must_close;
 use crate::engine::found::{Piece, Value};
 use crate::engine::head::{APART, LONGEST_NAME, without_escapes};
 use crate::engine::look::{seen, told};
+use crate::engine::measure::Rounds;
 use crate::engine::output::{Call, Output};
 use crate::engine::tail::closes;
 use crate::engine::trace::Reason;
@@ -281,7 +282,8 @@ impl Python {
     }
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
-        loop {
+        let mut rounds = Rounds::new(cx.text.len());
+        while rounds.another() {
             let at = match self.next_part(cx, writer) {
                 Look::Is(at) => at,
                 _ => return Progress::More,
@@ -308,6 +310,7 @@ impl Python {
                 }
             }
         }
+        Progress::Fail { at: self.at }
     }
 
     /// Where the next part stands, behind white space and, in a call, a list or markers, behind comments.

@@ -178,6 +178,25 @@ fn unended(cx: &Reader<'_>, channels: &Channels, marker: Range<usize>, rest: &st
     words(between).then_some(brace)
 }
 
+/// The words in a header that it has not from its dialect: they are neither its tokens nor its role, its channel, its recipient, nor
+/// what its message is written in.
+fn foreign_words(cx: &Reader<'_>, channels: &Channels, header: Range<usize>) -> String {
+    let lists = [&channels.content, &channels.reasoning, &channels.dropped, &channels.formats];
+    let known = |word: &str| {
+        let recipient = Some(channels.recipient.as_str()).filter(|sign| !sign.is_empty());
+        let word = recipient.and_then(|sign| word.strip_prefix(sign)).unwrap_or(word);
+        word.is_empty() || word == channels.role || lists.into_iter().flatten().any(|known| known == word)
+    };
+    let mut words = Vec::new();
+    let mut rest = cx.part(&header);
+    while !rest.is_empty() {
+        let (text, token) = rest.split_once("<|").unwrap_or((rest, ""));
+        words.extend(text.split_whitespace().filter(|word| !known(word)));
+        rest = token.split_once("|>").map_or("", |(_, behind)| behind);
+    }
+    words.join(" ")
+}
+
 /// What opens the calls of a dialect whose messages to tools hold such markers stands at `body`, where a message begins.
 fn opens_tagged(cx: &Reader<'_>, body: usize) -> Look<()> {
     let kind = |row: &&Row| row.dialect.channels.as_ref().is_some_and(|c| c.calls_to_recipients);
@@ -299,6 +318,11 @@ impl Engine {
         }
         self.out.trace.note(at..body, Noted::Marker(Markup::Header));
         self.end_message(cx, at, body, row);
+        let foreign = foreign_words(cx, channels, from..from + length);
+        if !foreign.is_empty() {
+            let message = format!("the header of this message holds what no header does: {foreign}");
+            self.out.issue(Issue::at(IssueCode::EnvelopeMember, at, message));
+        }
         let tool = channels.calls_to_recipients
             && !recipient.is_empty()
             && ![&channels.content, &channels.reasoning, &channels.dropped].into_iter().any(|l| listed(l));

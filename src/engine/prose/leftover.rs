@@ -28,6 +28,12 @@ pub(crate) struct Leftover {
 }
 
 impl Engine {
+    /// Says that this was left out of the text, and what it was: it may be misspelt, or have a name of its own.
+    fn left_out(&mut self, cx: &Reader<'_>, range: std::ops::Range<usize>, what: &str) {
+        let message = format!("{what} was left out: {}", cx.part(&range).trim());
+        self.out.issue(Issue::at(IssueCode::StrayMarker, range.start, message));
+    }
+
     /// Nothing but white space stands between a call and `at`.
     fn behind_call(&self, cx: &Reader<'_>, at: usize) -> bool {
         let near = self.behind_removed(cx, at);
@@ -40,7 +46,8 @@ impl Engine {
     pub(super) fn stops(&self, cx: &Reader<'_>) -> Option<usize> {
         let at = cx.skip_space(self.given.from);
         let rest = cx.bytes().get(at..).unwrap_or_default();
-        if rest.is_empty() || rest.len() > LONGEST || !self.behind_call(cx, at) {
+        let plain = self.given.mode == Mode::Content && self.fence.is_none() && self.hold.is_none();
+        if rest.is_empty() || rest.len() > LONGEST || !plain || !self.behind_removed(cx, at) {
             return None;
         }
         let row = self.out.calls.last().and_then(|call| call.origin.row(cx))?;
@@ -55,8 +62,10 @@ impl Engine {
 
     /// The text is over: such a word is none of it.
     pub(super) fn leave_stop(&mut self, cx: &Reader<'_>) {
-        let Some(at) = self.stops(cx).filter(|at| cx.text.len() - at >= SHORTEST) else { return };
-        self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a word before which the model was stopped was left out"));
+        // Inline code may end behind it, so that it waits in that as well.
+        let stops = self.stops(cx).filter(|at| self.inline.is_none() && cx.text.len() - at >= SHORTEST);
+        let Some(at) = stops else { return };
+        self.left_out(cx, at..cx.text.len(), "a word before which the model was stopped");
         self.remove(cx, at, cx.text.len());
     }
 
@@ -69,7 +78,7 @@ impl Engine {
         }
         match cx.behind_space(at, end) {
             Look::Is(next) if next >= cx.text.len() => {
-                self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a fence that closes nothing was left out"));
+                self.left_out(cx, at..end, "a fence that closes nothing");
                 self.remove(cx, at, next);
                 Taken::Done
             }
@@ -93,7 +102,7 @@ impl Engine {
             }
         };
         over.take(|end| {
-            self.out.issue(Issue::at(IssueCode::StrayMarker, at, "an opening marker that opens nothing was left out"));
+            self.left_out(cx, at..end, "an opening marker that opens nothing");
             self.remove(cx, at, end);
             Taken::Done
         })
@@ -151,7 +160,7 @@ impl Engine {
     }
 
     fn leave_closer(&mut self, cx: &Reader<'_>, at: usize, end: usize) {
-        self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing tag that closes nothing was left out"));
+        self.left_out(cx, at..end, "a closing tag that closes nothing");
         self.remove(cx, at, end);
     }
 
@@ -197,7 +206,7 @@ impl Engine {
                 return Taken::No;
             }
         }
-        self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing marker that closes nothing was left out"));
+        self.left_out(cx, at..end, "a closing marker that closes nothing");
         self.leftover.unclosed = None;
         self.cut_out(cx, at, end);
         Taken::Done
@@ -211,7 +220,7 @@ impl Engine {
         if cx.rest(at).trim_ascii().len() < 2 || !cut_off(cx.rest(at), &marker.close, &[]) {
             return Taken::No;
         }
-        self.out.issue(Issue::at(IssueCode::StrayMarker, at, "a closing marker that is cut off was left out"));
+        self.left_out(cx, at..cx.text.len(), "a closing marker that is cut off");
         self.cut_out(cx, at, cx.text.len());
         Taken::Done
     }

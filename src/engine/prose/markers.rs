@@ -246,7 +246,9 @@ impl Engine {
     }
 
     fn take_late<'m>(&mut self, cx: &Reader<'_>, late: impl Iterator<Item = (usize, &'m LateMarker)>) -> Taken {
-        for (start, late) in late {
+        // What was given up before the byte that such a marker is found by would be begun again.
+        let given_up = self.tried.given_up;
+        for (start, late) in late.filter(|(start, _)| Some(*start) != given_up) {
             if let Some(end) = told!(cx.literal(start, &late.text))
                 && self.may_go_on(cx, late.marker, Self::behind(cx, end))
             {

@@ -23,6 +23,12 @@ use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step, Take
 use crate::engine::look::{taken, told};
 use unclear::Stage;
 
+/// What a look at a place takes, as the bytes of plain text that are read in that time.
+const LOOK: usize = 64;
+
+/// As [`LOOK`], where somebody wants to know why what stands there is no call: it is read to its end.
+const NOTED_LOOK: usize = 4096;
+
 impl Engine {
     pub(super) fn prose(&mut self, cx: &Reader<'_>) -> Step {
         if self.fence.is_some() {
@@ -69,7 +75,13 @@ impl Engine {
             self.leave_paragraph(cx, stop);
             match self.look(cx, stop) {
                 // Inline code was entered or left: prose goes on.
-                Taken::Done if matches!(self.state, State::Prose) && self.fence.is_none() => unclear = false,
+                Taken::Done
+                    if matches!(self.state, State::Prose)
+                        && self.fence.is_none()
+                        && self.measure.falls(self.at, bytes.len()) =>
+                {
+                    unclear = false;
+                }
                 Taken::Done => return Step::Go,
                 Taken::More => {
                     // White space behind a marker waits, however often it is asked for.
@@ -88,6 +100,10 @@ impl Engine {
                     unclear = false;
                     // Whatever stands here is text; at least one byte of it has been looked at.
                     self.at = cx.next_char(stop);
+                    let look = if self.out.trace.is_on() { NOTED_LOOK } else { LOOK };
+                    if self.work.stops(look) {
+                        return Step::Go;
+                    }
                 }
             }
         }

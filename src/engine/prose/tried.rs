@@ -29,6 +29,8 @@ pub(crate) struct Tried {
     long: usize,
     /// What stands there is quoted, if that was asked: it is the same for all templates.
     pub(super) quoted: Option<bool>,
+    /// Where the call began that was given up last.
+    pub(in crate::engine) given_up: Option<usize>,
 }
 
 impl Tried {

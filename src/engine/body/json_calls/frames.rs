@@ -79,6 +79,8 @@ pub(super) struct Frame {
     pub(super) others: Vec<Other>,
     /// An envelope's content.
     pub(super) content: Option<Range<usize>>,
+    /// Where the last list or object in it ended.
+    pub(super) inner_end: usize,
     pub(super) envelope: Option<Envelope>,
     /// It says two things where a call has one.
     pub(super) ambiguous: bool,
@@ -99,6 +101,7 @@ impl Frame {
             index: None,
             others: Vec::new(),
             content: None,
+            inner_end: start,
             envelope: None,
             ambiguous: false,
             wrapped: false,

@@ -1,4 +1,5 @@
 //! Calls in JSON that strict reading refuses, or that the text cuts off.
+use super::object::whole_envelope;
 use super::*;
 use crate::char_class;
 use crate::engine::body::literal;
@@ -217,6 +218,9 @@ impl JsonCalls {
         reached: usize,
         limit: usize,
     ) -> Flow {
+        if let Some(envelope) = self.open_envelope().filter(|_| writer.vouched()) {
+            return self.envelope_breaks_off(cx, out, writer, envelope, (start, reached, limit));
+        }
         let begun = self.frames.iter().rev().find_map(|f| f.index);
         let among = writer.begun > 0 && self.before.is_none();
         if begun.is_none() && !among {
@@ -238,6 +242,27 @@ impl JsonCalls {
         };
         self.frames.leave_call();
         self.go_behind(end)
+    }
+
+    /// The envelope at `start`, whose calls are over, cannot be read as a whole: it is nested too deep. What stands in it behind the
+    /// members that were read is text.
+    fn envelope_breaks_off(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        envelope: Envelope,
+        (start, reached, limit): (usize, usize, usize),
+    ) -> Flow {
+        let end = lenient::too_deep_end(cx, start, limit).unwrap_or(limit).max(reached.min(limit));
+        let Some(frame) = self.frames.pop() else { return self.closed(cx, writer, end) };
+        whole_envelope(cx, out, writer, &frame, envelope);
+        let members = frame.others.iter().map(|member| member.value.end);
+        let read = members.chain(frame.content.map(|content| content.end)).chain([frame.inner_end]);
+        let text = cx.slice(read.max().unwrap_or(start), end);
+        let rest = text.trim_start_matches(|c: char| c == ',' || c.is_ascii_whitespace());
+        writer.pass(Piece::Span(end - rest.len()..end));
+        self.closed(cx, writer, end)
     }
 
     /// The object at `start`, no JSON at `error`, is read as what repair made of it.

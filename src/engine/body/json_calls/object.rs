@@ -327,9 +327,10 @@ impl JsonCalls {
         Flow::On
     }
 
-    /// The calls of an envelope are over, and it is not: what that says before them is content all the same.
+    /// The calls of an envelope are over, and it is not: what that says before them is content all the same, or told.
     pub(super) fn envelope_is_left(&self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) {
-        let open = |frame: &&Frame| frame.envelope == Some(Envelope::Calls) && frame.content.is_some();
+        let says = |frame: &Frame| frame.content.is_some() || !frame.others.is_empty();
+        let open = |frame: &&Frame| frame.envelope == Some(Envelope::Calls) && says(frame);
         if let Some(frame) = self.frames.iter().find(open).filter(|_| writer.begun > 0 && !cx.made) {
             whole_envelope(cx, out, writer, frame, Envelope::Calls);
         }
@@ -405,7 +406,13 @@ fn begins_call(cx: &Reader<'_>, at: usize) -> Look<()> {
 }
 
 /// What an envelope holds beside its calls: content, and what is worth an issue.
-fn whole_envelope(cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, frame: &Frame, envelope: Envelope) {
+pub(super) fn whole_envelope(
+    cx: &Reader<'_>,
+    out: &mut Output,
+    writer: &mut Writer,
+    frame: &Frame,
+    envelope: Envelope,
+) {
     let content = frame.content.as_ref();
     if !counts(out, writer, envelope, content.is_some()) {
         return;
@@ -423,6 +430,9 @@ fn whole_envelope(cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, frame:
 
 /// The envelope says something that counts. Else it stays as it is written.
 fn counts(out: &mut Output, writer: &mut Writer, envelope: Envelope, has_content: bool) -> bool {
+    if envelope == Envelope::Calls && writer.begun == 0 {
+        return false;
+    }
     if envelope == Envelope::NoCalls {
         // Behind other text it is an example, or a message that is shown.
         if !has_content || !out.says_nothing() {

@@ -1,0 +1,117 @@
+//! The measure that every round of the scanner lowers, so that no text is read forever, whatever a rule gets wrong.
+
+/// The scanner may stay at a place for so many rounds: several readings are tried there, each of which may be given up.
+const MOST_STAYS: u8 = 64;
+
+/// It may go back to where it was, or before that, so often until it reads what it has not read yet.
+const MOST_RETURNS: u8 = 64;
+
+/// So many rounds may go by for each byte, and some more. What was given up is read again, though not as often.
+const ROUNDS_A_BYTE: usize = 16;
+const FIRST_ROUNDS: usize = 256;
+
+/// What is left to do, as numbers of which one falls with each round while those before it in this list stay: the bytes that were
+/// never read; the returns that are left; the bytes behind the last return; the bytes behind the place; the stays that are left.
+#[derive(Debug)]
+pub(super) struct Measure {
+    /// No byte from here on was read.
+    furthest: usize,
+    returns: u8,
+    /// Where the scanner went back to last since then.
+    restart: usize,
+    at: usize,
+    stays: u8,
+    /// All rounds so far. They have a bound of their own, which is linear.
+    rounds: usize,
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Self { furthest: 0, returns: MOST_RETURNS, restart: 0, at: 0, stays: MOST_STAYS, rounds: 0 }
+    }
+}
+
+impl Measure {
+    /// A round ended `at` a place, in a text of `length` bytes so far: whether it lowered the measure. If it did not, another round at
+    /// the same place does not either.
+    #[inline]
+    pub(super) fn falls(&mut self, at: usize, length: usize) -> bool {
+        self.rounds += 1;
+        let before = std::mem::replace(&mut self.at, at);
+        if at > self.furthest {
+            self.furthest = at;
+            self.restart = 0;
+            (self.returns, self.stays) = (MOST_RETURNS, MOST_STAYS);
+        } else if at == before {
+            self.stays = self.stays.saturating_sub(1);
+        } else {
+            self.stays = MOST_STAYS;
+            if at < before {
+                if at <= self.restart {
+                    self.returns = self.returns.saturating_sub(1);
+                }
+                self.restart = at;
+            }
+        }
+        self.stays > 0 && self.returns > 0 && self.rounds <= most_rounds(length)
+    }
+}
+
+/// The rounds of one step of a body. Its places are no measure, since what is left to repair is read from its start.
+#[derive(Debug)]
+pub(super) struct Rounds(usize);
+
+impl Rounds {
+    /// For the step of a body in a text of `length` bytes.
+    #[inline]
+    pub(super) fn new(length: usize) -> Self {
+        Self(most_rounds(length))
+    }
+
+    /// Whether there is another one.
+    #[inline]
+    pub(super) fn another(&mut self) -> bool {
+        self.0 = self.0.saturating_sub(1);
+        debug_assert!(self.0 > 0, "the body is read on and on");
+        self.0 > 0
+    }
+}
+
+const fn most_rounds(length: usize) -> usize {
+    FIRST_ROUNDS.saturating_add(ROUNDS_A_BYTE.saturating_mul(length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many rounds at these places, over and over, lower the measure.
+    fn rounds(places: &[usize]) -> usize {
+        let mut measure = Measure::default();
+        places.iter().cycle().take(10_000).take_while(|at| measure.falls(**at, 100_000)).count()
+    }
+
+    #[test]
+    fn what_gets_nowhere_ends() {
+        assert_eq!(rounds(&[7]), usize::from(MOST_STAYS));
+        // Back and forth, once the furthest place is known.
+        assert!(rounds(&[7, 3]) <= 2 * usize::from(MOST_RETURNS) + 2);
+        assert!(rounds(&[3, 9, 5, 7]) <= 4 * usize::from(MOST_RETURNS) + 4);
+    }
+
+    #[test]
+    fn what_reads_on_does_not_end() {
+        let mut measure = Measure::default();
+        for at in 0..10_000 {
+            // Several readings of a place, one of which is given up further on.
+            assert!([at, at, at + 5, at + 1].iter().all(|at| measure.falls(*at, 10_005)), "{at}");
+        }
+    }
+
+    #[test]
+    fn all_rounds_have_a_bound() {
+        let mut measure = Measure::default();
+        let rounds = (0..usize::MAX).take_while(|round| measure.falls(round / 20, 1000)).count();
+        assert_eq!(rounds, most_rounds(1000));
+    }
+}
