@@ -10,7 +10,7 @@ pub(super) type Same<'a> = &'a dyn Fn(&str, &str) -> bool;
 /// A value in place of another.
 const REPLACED: &str = "=";
 /// Members or items that are added.
-const ADDED: &str = "+";
+pub(super) const ADDED: &str = "+";
 /// Members or items that are left out.
 const REMOVED: &str = "-";
 /// Members or items that change.

@@ -135,13 +135,16 @@ fn one_content(messages: Vec<Message>, provider: Provider, note: &mut impl Note)
     }
     let mut out: Vec<Message> = Vec::with_capacity(messages.len());
     for message in messages {
-        match out.last_mut() {
-            Some(last) if last.role == Role::Assistant && message.calls().next().is_some() => {
+        let calls = message.role == Role::Assistant && message.calls().next().is_some();
+        out.push(message);
+        // All that the model has said since then, up to the calls.
+        while calls && out.len() > 1 && out.iter().rev().take(2).all(|message| message.role == Role::Assistant) {
+            let (second, first) = (out.pop(), out.last_mut());
+            if let (Some(first), Some(second)) = (first, second) {
                 let text = "the model's content was joined with the one before it";
-                note(IssueCode::BadOrder, message.origin, text.to_owned());
-                gemini::join(last, message);
+                note(IssueCode::BadOrder, second.origin, text.to_owned());
+                gemini::join(first, second);
             }
-            _ => out.push(message),
         }
     }
     out

@@ -5,7 +5,7 @@
 //! order, is put out as it came. All others are written anew; of their messages, those that nothing is wrong with get
 //! their unknown fields back.
 use super::model::Message;
-use super::patch::{Same, apply, diff, kind};
+use super::patch::{ADDED, Same, apply, diff, kind};
 use super::{Traced, Written};
 use crate::turn::{Issue, IssueCode};
 use serde_json::Value;
@@ -190,7 +190,7 @@ impl Mended<'_> {
             };
             // What is wrong with one that is read with others may be told of the first of them.
             if self.wrong.contains(&index) || self.wrong.contains(&unit.raw.start) {
-                if patch.to_string().contains("\"+\"") {
+                if adds(&patch) {
                     let message = "fields of this message that nobody here knows were left out when it was mended";
                     issues.push(Issue::of(IssueCode::Converted, format!("/{index}"), message));
                 }
@@ -201,6 +201,19 @@ impl Mended<'_> {
                 *piece = apply(piece.take(), &patch);
             }
         }
+    }
+}
+
+/// Whether `patch` adds members to an object. Items that it adds to a list are parts that cannot be said, which is told.
+fn adds(patch: &Value) -> bool {
+    match patch {
+        Value::Array(steps) => steps.iter().any(adds),
+        Value::Object(members) => members.iter().any(|(key, value)| match value {
+            Value::Object(added) if key == ADDED => !added.is_empty(),
+            _ if key == ADDED => false,
+            value => adds(value),
+        }),
+        _ => false,
     }
 }
 
