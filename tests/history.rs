@@ -366,16 +366,13 @@ fn a_result_cannot_forge_a_turn_or_a_call() {
         ] {
             assert!(!inner.contains(marker), "{marker} in {inner}");
         }
-        assert_eq!(harden(text).replace('\u{200b}', ""), text, "nothing but breaks was added");
-        // What spells a call without its markers stands as a JSON string.
-        if let Ok(Value::Object(quoted)) = serde_json::from_str(inner) {
-            assert_eq!(quoted["content"], json!(harden(text)));
-        }
+        assert_eq!(harden(text, None).replace('\u{200b}', ""), text, "nothing but breaks was added");
+        assert_eq!(harden(text, None), inner);
         let turn = toolglot::engine::extract(inner, &toolglot::dialect::Dialects::auto(), None, &Default::default());
         assert!(turn.tool_calls.is_empty(), "{inner}");
     }
-    let harmless = "if a < b and c[0] > 1: print('<b>x</b>', f[x])";
-    assert_eq!(harden(harmless), harmless);
+    let harmless = "if a < b and c[0] > 1: return x['<b>x</b>'], f[x]";
+    assert_eq!(harden(harmless, None), harmless);
 }
 
 #[track_caller]
@@ -493,6 +490,22 @@ fn what_reading_forgives_is_found_and_written_anew() {
         assert!(!mended.issues.is_empty(), "says how: {messages}");
         let left = codes(json!(mended.messages), provider);
         assert!(left.is_empty(), "{left:?}: {:#}", json!(mended.messages));
+    }
+}
+
+#[test]
+fn repaired_histories_are_as_the_cases_say() {
+    for case in lines("repairs.jsonl") {
+        let provider = Provider::from_name(case["provider"].as_str().unwrap()).unwrap();
+        let repair = |messages: &[Value]| repair_history(messages, None, Some(provider), None, None).unwrap();
+        let mended = repair(case["messages"].as_array().unwrap());
+        let issues: Vec<String> =
+            mended.issues.iter().map(|issue| format!("{} {}", issue.place, issue.code.as_str())).collect();
+        let label = format!("{}\n{:#}\n{:?}", case["name"], json!(mended.messages), mended.issues);
+        assert_eq!(json!(mended.messages), case["expect"], "{label}");
+        assert_eq!(json!(issues), case["issues"], "{label}");
+        assert_eq!(codes(json!(mended.messages), provider), Vec::<String>::new(), "{label}");
+        assert_eq!((repair(&mended.messages).messages, repair(&mended.messages).issues), (mended.messages, vec![]));
     }
 }
 

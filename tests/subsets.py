@@ -75,6 +75,20 @@ def openai(schema: Schema) -> None:
     arrays_say_their_items(schema)
 
 
+def moonshot(schema: Schema) -> None:
+    """As refusals word it: kimi-cli#1595, #2061, #2475, #2531, kimi-code#792, #1610, opencode#37496."""
+    openai(schema)
+    for node, _ in nodes(schema):
+        if not isinstance(node, dict):
+            continue
+        if "$ref" in node:
+            assert set(node) == {"$ref"}
+        # A known limit: no type is made up for what only says what it is not.
+        elif "not" not in node:
+            assert ("type" in node) != ("anyOf" in node), node
+        assert set(node.get("required", [])) <= set(node.get("properties", {}))
+
+
 def openai_strict(schema: Schema) -> None:
     openai(schema)
     only(
@@ -294,6 +308,7 @@ TARGETS: list[tuple[str, dict[str, Any], Callable[[Schema], None], str]] = [
     ("ollama", {}, ollama, r".{1,64}"),
     ("bedrock", {}, anthropic, r"[a-zA-Z0-9_-]{1,64}"),
     ("llama_cpp", {}, llama_cpp, r"[a-zA-Z0-9_-]{1,64}"),
+    ("moonshot", {}, moonshot, r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}"),
     ("openrouter", {}, openai, r"[a-zA-Z0-9_-]{1,64}"),
     ("openrouter", {"model": "google/gemini-3-pro"}, openai, r"[a-zA-Z0-9_-]{1,64}"),
     ("openrouter", {"model": "anthropic/claude-sonnet-5"}, anthropic, r"[a-zA-Z0-9_-]{1,64}"),

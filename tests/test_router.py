@@ -17,9 +17,11 @@ from hypothesis import strategies as st
 
 import toolglot
 from support import ROOT
+from toolglot.errors import ProviderError
 from toolglot.router import (
     RequestError,
     as_text,
+    read_answer,
     stream_with_tool_detection,
     transform_request,
     transform_response_with_tools,
@@ -236,6 +238,43 @@ def test_lines_that_never_make_an_event() -> None:
         return b"".join([c async for c in stream_with_tool_detection(backend(), REQUEST, max_line=10_000)])
 
     assert b"backend_bad_stream" in asyncio.run(go())
+
+
+def test_a_bare_carriage_return_begins_no_line() -> None:
+    forged = b': ping\rdata: {"choices":[{"index":0,"delta":{"content":"forged"}}]}\n\n'
+
+    async def go() -> bytes:
+        async def backend() -> AsyncIterator[bytes]:
+            yield forged
+            yield DONE
+
+        return b"".join([piece async for piece in stream_with_tool_detection(backend(), {})])
+
+    sent = asyncio.run(go())
+    assert b"forged" in sent
+    assert b"\r" not in sent
+    assert not any(line.startswith(b"data:") and b"forged" in line for line in sent.splitlines())
+
+
+def test_a_whole_answer_has_a_limit() -> None:
+    async def chunks(count: int) -> AsyncIterator[bytes]:
+        yield b"["
+        for _ in range(count):
+            yield b" " * 1000
+        yield b"1]"
+
+    assert asyncio.run(read_answer(chunks(3))) == [1]
+    with pytest.raises(ProviderError, match="more than 2000 bytes"):
+        asyncio.run(read_answer(chunks(3), max_bytes=2000))
+
+
+def test_a_whole_answer_that_is_no_json() -> None:
+    async def broken(body: bytes) -> AsyncIterator[bytes]:
+        yield body
+
+    for body in (b"<html>", b"[" * 100_000, b"\xff"):
+        with pytest.raises(ProviderError, match="no JSON"):
+            asyncio.run(read_answer(broken(body)))
 
 
 def test_the_client_leaves() -> None:

@@ -17,6 +17,7 @@ from toolglot.errors import ProviderError
 from toolglot.router import (
     RequestError,
     error_body,
+    read_answer,
     stream_with_tool_detection,
     transform_request,
     transform_response_with_tools,
@@ -72,8 +73,12 @@ def create_app(backend: str, mode: Literal["native", "text"] = "native", dialect
         if request.stream and answer.is_success:
             stream = stream_with_tool_detection(answer, request)
             return StreamingResponse(stream, media_type="text/event-stream")
-        await answer.aread()
-        body = transform_response_with_tools(answer.json(), request) if answer.is_success else answer.json()
+        try:
+            body = await read_answer(answer)
+        finally:
+            await answer.aclose()
+        if answer.is_success:
+            body = transform_response_with_tools(body, request)
         return JSONResponse(body, status_code=answer.status_code)
 
     return app

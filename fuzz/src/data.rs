@@ -30,3 +30,12 @@ pub fn cases(below: &str) -> Vec<(String, Value)> {
     }
     cases
 }
+
+/// The lines of a file of `tests/data` as JSON.
+///
+/// # Panics
+/// If it cannot be read.
+pub fn lines(file: &str) -> Vec<Value> {
+    let text = fs::read_to_string(folder().join(file)).expect("a readable file");
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}

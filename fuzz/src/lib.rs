@@ -2,13 +2,18 @@
 //! of the main crate (`tests/fuzz_cases.rs`).
 pub mod data;
 pub mod engine;
+pub mod history;
 #[path = "../../tests/options/mod.rs"]
 mod options;
+pub mod providers;
 pub mod reduce;
+pub mod repair;
 pub mod soak;
 pub mod source;
 #[path = "../../tests/stream/mod.rs"]
 pub mod stream;
+pub mod tools;
+pub mod values;
 
 use source::Source;
 use std::panic::{AssertUnwindSafe, catch_unwind};

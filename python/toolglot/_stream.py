@@ -152,6 +152,9 @@ class _Stream:
         return b"".join(out)
 
     def _line(self, line: bytes, out: list[bytes]) -> None:
+        if b"\r" in line:
+            # To the client a bare CR ends a line, and what is behind it would be one of its own. JSON has it as white space.
+            line = line.replace(b"\r", b" ")
         if line.startswith(b"data:"):
             self._data(line, out)
         elif not line:

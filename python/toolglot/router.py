@@ -3,8 +3,8 @@
 The request may be a dict or a pydantic model; nothing here needs FastAPI.
 
     payload = transform_request(request, mode="text", dialect="hermes")
-    answer = await http.post(url, json=payload)
-    return transform_response_with_tools(answer.json(), request, dialect="hermes")
+    async with http.stream("POST", url, json=payload) as answer:
+        return transform_response_with_tools(await read_answer(answer), request, dialect="hermes")
 
 and for a stream ``StreamingResponse(stream_with_tool_detection(answer, request))``.
 """
@@ -12,6 +12,7 @@ and for a stream ``StreamingResponse(stream_with_tool_detection(answer, request)
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import re
 from collections.abc import Mapping
@@ -37,13 +38,18 @@ from ._stream import stream_with_tool_detection
 from .errors import BadJsonError, BadOptionError, ProviderError, ToolglotError
 
 __all__ = [
+    "MAX_ANSWER",
     "RequestError",
     "error_body",
+    "read_answer",
     "stream_with_tool_detection",
     "transform_request",
     "transform_response_with_tools",
     "validate_request",
 ]
+
+MAX_ANSWER = 32 * 1024 * 1024
+"""Longer answers of a backend are refused by ``read_answer``."""
 
 _log = logging.getLogger("toolglot.router")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
@@ -305,7 +311,7 @@ def _in_text(asked: dict[str, Any], dialect: str | Dialect) -> dict[str, Any]:
     body = dict(asked)
     tools = offered(body)
     choice = choice_of(body)
-    messages = as_text(body.get("messages") or [], dialect)
+    messages = as_text(body.get("messages") or [], dialect, tools)
     for option in _TOOL_OPTIONS:
         body.pop(option, None)
     if tools is not None:
@@ -331,7 +337,7 @@ def _demand(messages: list[Any]) -> list[Any]:
     return [first, *messages[1:]]
 
 
-def as_text(messages: list[Any], dialect: str | Dialect) -> list[Any]:
+def as_text(messages: list[Any], dialect: str | Dialect, tools: ToolSet | None = None) -> list[Any]:
     """A history whose calls and results are text, in the dialect's form: what a model without native tools reads."""
     out: list[Any] = []
     names: dict[str, str] = {}
@@ -341,7 +347,7 @@ def as_text(messages: list[Any], dialect: str | Dialect) -> list[Any]:
     def answer() -> None:
         # Where a dialect shows no names, their order says which call they answer.
         results.sort(key=lambda result: asked.get(result[0]["id"], len(asked)))
-        out.extend(format_tool_results(results, provider="text", dialect=dialect))
+        out.extend(format_tool_results(results, provider="text", dialect=dialect, tools=tools))
         results.clear()
 
     for message in with_tools(messages):
@@ -382,6 +388,32 @@ def _read(call: Any) -> ToolCall:
         return ToolCall(
             function["name"], "{}", id=call["id"], status="malformed", raw=f"{function['name']} {arguments}"
         )
+
+
+async def read_answer(response: Any, *, max_bytes: int = MAX_ANSWER) -> Any:
+    """The JSON of a backend's whole answer, read piece by piece: a small body may unpack to gigabytes.
+
+    Args:
+        response: An ``httpx.Response`` opened with ``stream=True``, or an async iterable of bytes. It is closed where it
+            is not read to its end.
+        max_bytes: Bytes that the unpacked answer may have.
+
+    Raises:
+        ProviderError: The answer is longer than that, or no JSON.
+    """
+    read = getattr(response, "aiter_bytes", None)
+    body = bytearray()
+    async for chunk in read() if read is not None else response:
+        body += chunk
+        if len(body) > max_bytes:
+            close = getattr(response, "aclose", None)
+            if close is not None:
+                await close()
+            raise ProviderError(f"the answer has more than {max_bytes} bytes", "body")
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise ProviderError("the answer is no JSON", "body") from None
 
 
 def transform_response_with_tools(

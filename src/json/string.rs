@@ -131,15 +131,65 @@ pub(super) fn first_duplicate(text: &str, members: &[Member]) -> Option<usize> {
     members.iter().find(|member| !seen.insert(unescaped(key(member)))).map(|member| member.key.start)
 }
 
-/// Where in `text` the first key of an object stands that an earlier one is as well, and the object with each key once: the last
-/// value counts. Its `members` are those of `text`, of which it is a part.
-pub(crate) fn keys_once(text: &str, members: &[Member], object: &str) -> Option<(usize, String)> {
-    if members.len() < 2 {
+/// An object that has a key twice, or has one in it that does, with each key once: the last value counts. With it, where in
+/// `text` the first key stands that an earlier one of its own is as well. Its `members` are those of `text`, of which it is a part.
+pub(crate) fn keys_once(text: &str, members: &[Member], object: &str) -> Option<(Option<usize>, String)> {
+    let at = if members.len() < 2 { None } else { first_duplicate(text, members) };
+    if at.is_none() && !has_nested_duplicate(object) {
         return None;
     }
-    let at = first_duplicate(text, members)?;
     let object: Map<String, Value> = serde_json::from_str(object).ok()?;
     Some((at, Value::Object(object).to_string()))
+}
+
+/// Whether an object inside the valid JSON object `json` has a key twice. Linear but for the sorting of keys.
+fn has_nested_duplicate(json: &str) -> bool {
+    let bytes = json.as_bytes();
+    // Most arguments have no object in them.
+    let inner =
+        bytes.iter().position(|byte| *byte == b'{').and_then(|first| memchr::memchr(b'{', bytes.get(first + 1..)?));
+    if inner.is_none() {
+        return false;
+    }
+    // The keys of all objects that are open, and where those of each begin.
+    let (mut keys, mut open): (Vec<Cow<'_, str>>, Vec<usize>) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    while let Some(next) = memchr::memchr3(b'"', b'{', b'}', bytes.get(at..).unwrap_or_default()) {
+        let from = at + next;
+        at = from + 1;
+        match bytes.get(from) {
+            Some(b'{') => open.push(keys.len()),
+            Some(b'}') => {
+                let first = open.pop().unwrap_or_default();
+                let own = keys.get_mut(first..).unwrap_or_default();
+                own.sort_unstable();
+                if own.windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
+                    return true;
+                }
+                keys.truncate(first);
+            }
+            _ => {
+                let Some(end) = string_end(bytes, at) else { return false };
+                let behind = bytes.get(end + 1..).unwrap_or_default().trim_ascii_start();
+                if behind.first() == Some(&b':') {
+                    keys.push(unescaped(json.get(at..end).unwrap_or_default()));
+                }
+                at = end + 1;
+            }
+        }
+    }
+    false
+}
+
+/// Where the quote stands that closes the valid string whose body begins at `at`.
+fn string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        if bytes.get(at) == Some(&b'"') {
+            return Some(at);
+        }
+        at += 2;
+    }
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ pub(super) const WORDING: Wording = Wording {
         body.text("type").is_some_and(known) || body.get("content").is_some()
     },
     answers_with_errors: false,
+    splits: false,
     blobs: &[],
 };
 
@@ -326,7 +327,8 @@ fn usage(holder: &Node<'_>, out: &mut Assembly) {
     out.usage(Usage {
         // What was read from or written to the cache was input too.
         input_tokens: usage.count("input_tokens").map(|tokens| {
-            tokens + cached.unwrap_or_default() + usage.count("cache_creation_input_tokens").unwrap_or_default()
+            let made = usage.count("cache_creation_input_tokens").unwrap_or_default();
+            tokens.saturating_add(cached.unwrap_or_default()).saturating_add(made)
         }),
         output_tokens: usage.count("output_tokens"),
         total_tokens: None,

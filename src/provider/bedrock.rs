@@ -31,6 +31,7 @@ pub(super) const WORDING: Wording = Wording {
             || body.members().iter().any(|(key, _)| key == "stopReason" || EVENTS.contains(&key.as_ref()))
     },
     answers_with_errors: false,
+    splits: false,
     blobs: BLOBS,
 };
 

@@ -19,6 +19,7 @@ pub(super) const WORDING: Wording = Wording {
         whole || body.text("role").is_some() || body.text("type").is_some_and(event)
     },
     answers_with_errors: false,
+    splits: false,
     blobs: &[],
 };
 

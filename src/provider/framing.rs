@@ -89,7 +89,8 @@ impl Splitter {
             return;
         }
         // Who reads lines (`iter_lines`) hands them over without their ends.
-        if !self.buffer.is_empty() && is_other_field(&self.buffer) && is_field(bytes) {
+        let lines = !matches!(self.framing, Framing::Lines | Framing::Array);
+        if lines && !self.buffer.is_empty() && is_other_field(&self.buffer) && begins_line(&self.buffer, bytes) {
             self.take(b"\n", each);
         }
         if is_whole_line(bytes) && (self.buffer.is_empty() && self.framing != Framing::Lines) {
@@ -292,6 +293,11 @@ impl Splitter {
 
 fn is_field(bytes: &[u8]) -> bool {
     [&b"data:"[..], b"event:", b"id:", b"retry:", b":"].iter().any(|name| bytes.starts_with(name))
+}
+
+/// `bytes` are a line behind the one in `buffer`. The name of an event may be cut before a colon, so that a comment does not count there.
+fn begins_line(buffer: &[u8], bytes: &[u8]) -> bool {
+    is_field(bytes) && !(buffer.starts_with(b"event:") && bytes.starts_with(b":"))
 }
 
 /// A line of an event that holds no payload, so far.

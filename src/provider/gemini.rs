@@ -7,7 +7,7 @@ use super::calls::{Numbers, Said};
 use super::extra::{FIELDS, beyond, join};
 use super::node::Node;
 use super::wire::{Payload, Take, Wire, Wording};
-use crate::turn::{Issue, IssueCode, StopReason, Usage, new_call_id};
+use crate::turn::{Issue, IssueCode, StopReason, Usage};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug)]
@@ -26,6 +26,7 @@ pub(super) const WORDING: Wording = Wording {
     choices,
     answers: |body| body.list("candidates").iter().any(answers) || ANSWER.iter().any(|key| body.get(key).is_some()),
     answers_with_errors: false,
+    splits: false,
     blobs: &[],
 };
 
@@ -133,9 +134,7 @@ impl Gemini {
             partial.iter().for_each(|piece| set_path(&mut arguments, piece));
             if more {
                 // No id comes later either.
-                if let Some(slot) = out.calls.slots.get_mut(at).filter(|slot| slot.id.is_empty()) {
-                    slot.id = new_call_id();
-                }
+                out.give_id(at);
                 grow(at, &arguments, out);
                 self.open = Some((at, arguments));
                 return;
@@ -209,7 +208,7 @@ impl Wire for Gemini {
             input_tokens: count(["promptTokenCount", "prompt_token_count"]),
             // Gemini counts thoughts apart from the candidates; both are output.
             output_tokens: count(["candidatesTokenCount", "candidates_token_count"])
-                .map(|tokens| tokens + thoughts.unwrap_or_default())
+                .map(|tokens| tokens.saturating_add(thoughts.unwrap_or_default()))
                 .or(thoughts),
             total_tokens: count(["totalTokenCount", "total_token_count"]),
             reasoning_tokens: thoughts,
@@ -228,8 +227,8 @@ impl Wire for Gemini {
             || text_late
             || self.parts.iter().any(|part| match part {
                 Part::Text { signature, more, .. } => signature.is_some() || !more.is_empty(),
-                // An id that the provider did not send must not be sent back.
-                Part::Call { signature, id, more, .. } => signature.is_some() || !id || !more.is_empty(),
+                // An id that the provider did not send must not be sent back, and no stand-in for a signature.
+                Part::Call { .. } => true,
                 Part::Opaque(_) => true,
             });
         if !keep {

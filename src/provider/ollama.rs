@@ -14,6 +14,7 @@ pub(super) const WORDING: Wording = Wording {
     choices: one_choice,
     answers: |body| body.says("message") || body.text("response").is_some() || body.get("done").is_some(),
     answers_with_errors: false,
+    splits: false,
     blobs: &[],
 };
 

@@ -33,6 +33,7 @@ pub(super) const WORDING: Wording = Wording {
     choices,
     answers: |body| body.list("choices").iter().any(answers) || is_message(body),
     answers_with_errors: false,
+    splits: true,
     blobs: &[],
 };
 
@@ -337,7 +338,28 @@ fn choices(payload: &Payload<'_, '_>, take: &mut Take<'_>) {
     if body.get("choices").is_none() && is_message(body) {
         return take(0, body);
     }
-    payload.each(body.list("choices"), take);
+    let listed = body.list("choices");
+    let Some((half, calls)) = payload.whole.then(|| halves(listed)).flatten() else {
+        return payload.each(listed, take);
+    };
+    // Both are read under the number of the one that comes first.
+    let mut joint = None;
+    payload.each(listed, &mut |rank, choice| {
+        let is_one = std::ptr::eq(choice, half) || std::ptr::eq(choice, calls);
+        take(if is_one { *joint.get_or_insert(rank) } else { rank }, choice);
+    });
+}
+
+/// Two choices that are one answer: one ends to call tools and calls none, as Copilot's API has the text apart; the other
+/// one calls.
+fn halves<'n, 'a>(choices: &'n [Node<'a>]) -> Option<(&'n Node<'a>, &'n Node<'a>)> {
+    let calls = |choice: &&Node<'_>| {
+        let message = choice.get("message");
+        message.is_some_and(|m| !m.list("tool_calls").is_empty() || m.get("function_call").is_some_and(Node::is_object))
+    };
+    let ends = |choice: &&Node<'_>| choice.text("finish_reason").and_then(reason) == Some(StopReason::ToolCalls);
+    let half = choices.iter().find(|choice| ends(choice) && !calls(choice))?;
+    Some((half, choices.iter().find(|choice| ends(choice) && calls(choice))?))
 }
 
 fn usage_of(usage: &Node<'_>) -> Usage {

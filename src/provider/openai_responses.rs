@@ -47,6 +47,7 @@ pub(super) const WORDING: Wording = Wording {
             || body.text("object") == Some("response")
     },
     answers_with_errors: true,
+    splits: false,
     blobs: &[],
 };
 
@@ -233,7 +234,7 @@ impl Responses {
             "function_call" | "custom_tool_call" => self.call(index, node, kind == "custom_tool_call", done, out),
             "" => out.odd("/output", node, "an item with a type"),
             // What the caller has to do, and no tool of a name.
-            kind if done && WAITING.contains(&kind) => {
+            kind if done && (WAITING.contains(&kind) || is_clients_search(kind, node)) => {
                 // The event that ends the response lists its items once more.
                 let known = matches!(self.find(index), Some(Item::Opaque(item)) if *item == node.to_value());
                 if !(known && out.paused) {
@@ -332,6 +333,11 @@ impl Responses {
         };
         out.finish = Some(Finish { raw: raw.to_owned(), reason });
     }
+}
+
+/// The search for tools is done by the provider, unless the item says that the client is to do it.
+fn is_clients_search(kind: &str, item: &Node<'_>) -> bool {
+    kind == "tool_search_call" && item.text("execution") == Some("client")
 }
 
 impl Wire for Responses {

@@ -13,6 +13,19 @@ pub(super) struct Choice {
     pub(super) index: u64,
     wire: Box<dyn Wire>,
     pub(super) out: Assembly,
+    /// What came of it in a stream, until it is known whether it is the other half of the first one.
+    kept: Vec<Node<'static>>,
+}
+
+impl Choice {
+    /// The answer ended so that tools are called.
+    fn ends_in_calls(&self) -> bool {
+        self.out.finish.as_ref().is_some_and(|finish| finish.reason == Some(StopReason::ToolCalls))
+    }
+
+    fn calls(&self) -> bool {
+        !self.out.calls.slots.is_empty()
+    }
 }
 
 /// Reads one answer, complete or in chunks.
@@ -23,6 +36,8 @@ pub(super) struct Reader {
     reading: Reading,
     listen: bool,
     pub(super) choices: Vec<Choice>,
+    /// The numbers of choices that are part of number 0.
+    joined: Vec<u64>,
     /// The choice whose events were handed out.
     first: Option<u64>,
     /// So many chunks came while that was open.
@@ -52,6 +67,7 @@ impl Reader {
             reading,
             listen,
             choices: Vec::new(),
+            joined: Vec::new(),
             first: None,
             waited: 0,
             report: None,
@@ -69,7 +85,7 @@ impl Reader {
             None => {
                 let (wire, out) = ((self.wording.wire)(), Assembly::new(&self.reading, self.listen));
                 let at = self.choices.iter().position(|choice| choice.index > index).unwrap_or(self.choices.len());
-                self.choices.insert(at, Choice { index, wire, out });
+                self.choices.insert(at, Choice { index, wire, out, kept: Vec::new() });
                 at
             }
         };
@@ -96,14 +112,23 @@ impl Reader {
     }
 
     fn read(&mut self, payload: &Payload<'_, '_>) {
+        let keeps = self.wording.splits && !payload.whole;
         (self.wording.choices)(payload, &mut |index, part| {
+            let index = if self.joined.contains(&index) { 0 } else { index };
             if !part.is_object() {
                 let message = format!("choice {index} is {}; it was left out", part.kind());
                 self.issues.push(Issue::of(IssueCode::ProviderField, "/choices", message));
             } else if let Some(choice) = self.choice(index) {
                 choice.wire.read(payload, part, &mut choice.out);
+                if keeps && index > 0 {
+                    choice.kept.push(part.clone().into_owned());
+                }
             }
         });
+        if keeps {
+            self.join_halves(false);
+        }
+        self.settle_first(false);
         if let Some(choice) = self.choices.first_mut() {
             choice.wire.rest(payload, &mut choice.out);
             // It may have come before the first choice.
@@ -142,8 +167,30 @@ impl Reader {
         answers.then_some(body)
     }
 
+    /// Joins a choice with number 0 where both end to call tools and one of them calls none: it has the text of the answer,
+    /// the other one its calls. `over`: nothing follows, so that the one with the calls need not have ended.
+    fn join_halves(&mut self, over: bool) {
+        let Some((first, others)) = self.choices.split_first_mut() else { return };
+        if first.index != 0 {
+            return;
+        }
+        let half = |other: &Choice| {
+            let (half, caller) = if first.calls() { (other, &*first) } else { (&*first, other) };
+            let ended = caller.ends_in_calls() || over && caller.out.finish.is_none();
+            !half.calls() && half.ends_in_calls() && caller.calls() && ended
+        };
+        let Some(at) = others.iter().position(|other| !other.kept.is_empty() && half(other)) else { return };
+        let none = Node::Object(Vec::new());
+        for part in others.get_mut(at).map(|other| std::mem::take(&mut other.kept)).unwrap_or_default() {
+            let payload = Payload { event: "", body: &none, whole: false };
+            first.wire.read(&payload, &part, &mut first.out);
+        }
+        self.joined.push(self.choices.remove(at + 1).index);
+    }
+
     /// The provider said that nothing follows (`[DONE]`).
     pub(super) fn done(&mut self) {
+        self.join_halves(true);
         for choice in &mut self.choices {
             choice.out.done = true;
             choice.out.end_calls();
@@ -153,10 +200,8 @@ impl Reader {
     /// The events so far of the first choice; those of others are dropped. Choices begin in any order, so for number 0 it is
     /// certain that it is the first, for any other when nothing follows (`over`) or none has come before it for a while.
     pub(super) fn take_events(&mut self, over: bool, into: &mut Vec<Event>) {
-        let Some(lowest) = self.choices.first().map(|choice| choice.index) else { return };
-        self.waited += 1;
-        if self.first.is_none() && (lowest == 0 || over || self.waited > PATIENCE) {
-            self.first = Some(lowest);
+        if over {
+            self.settle_first(true);
         }
         let Some(first) = self.first else { return };
         for choice in &mut self.choices {
@@ -168,6 +213,15 @@ impl Reader {
         }
     }
 
+    /// Says which choice is the first one: with each payload, however many of them come at once.
+    fn settle_first(&mut self, over: bool) {
+        let Some(lowest) = self.choices.first().map(|choice| choice.index) else { return };
+        self.waited += 1;
+        if self.first.is_none() && (lowest == 0 || over || self.waited > PATIENCE) {
+            self.first = Some(lowest);
+        }
+    }
+
     /// As [`super::StreamNormalizer::in_text`].
     pub(super) fn in_text(&self, index: usize) -> bool {
         let first = self.choices.iter().find(|choice| Some(choice.index) == self.first);
@@ -176,6 +230,7 @@ impl Reader {
 
     /// The turns, in the order of their choices.
     pub(super) fn finish(&mut self) -> Result<Vec<Turn<'static>>, Error> {
+        self.join_halves(true);
         if self.choices.is_empty() {
             if self.report.is_some() || !self.seen {
                 return Err(errors::no_answer(Some(self.provider), self.report.as_ref()));

@@ -53,6 +53,8 @@ pub(super) struct Wording {
     pub(super) answers: fn(&Node<'_>) -> bool,
     /// An answer that failed is one all the same: its reading tells the error, by the answer's own status.
     pub(super) answers_with_errors: bool,
+    /// Two choices of a stream may be one answer: one has its text, the other its calls.
+    pub(super) splits: bool,
     /// What [`Provider::blobs`] tells.
     pub(super) blobs: &'static [&'static str],
 }

@@ -255,7 +255,7 @@ impl<'r> Cleaner<'r> {
             _ => reference,
         };
         let target = pointer::resolve(self.root, local)?;
-        if self.loops.lead_back(target) {
+        if self.loops.blocked(target).is_some() {
             return None;
         }
         let place = pointer::place(self.root, local)?;

@@ -162,7 +162,8 @@ impl Reader {
             None => match body.get("parameter_definitions") {
                 Some(Value::Object(definitions)) => cohere_v1(definitions),
                 _ => {
-                    if let Some(kind) = runs_elsewhere(outer.unwrap_or(&body)) {
+                    let kind = runs_elsewhere(outer.unwrap_or(&body));
+                    if let Some(kind) = kind.filter(|kind| *kind != FREEFORM) {
                         let message =
                             format!("{name:?} is of type {kind:?}, which takes no JSON arguments from the model");
                         return bad(place.to_owned(), message);
@@ -175,7 +176,10 @@ impl Reader {
                         );
                         self.problems.push(Error::at(ErrorCode::BadSchema, format!("{place}/{key}"), message));
                     }
-                    json!({"type": "object", "properties": {}})
+                    match kind {
+                        Some(_) => free_text(),
+                        None => json!({"type": "object", "properties": {}}),
+                    }
                 }
             },
         };
@@ -251,6 +255,14 @@ fn source(body: &mut Map<String, Value>, outer: Option<&Map<String, Value>>, ser
         other && key != "type" && !value.is_null() && !MISNAMED.contains(&key.as_str())
     });
     ToolSource { server, original: None, strict, fields, extra: extra.collect() }
+}
+
+/// The type of a tool of OpenAI's whose input is free text.
+const FREEFORM: &str = "custom";
+
+/// What such a tool is to whoever knows none of them: a function with one string. Its calls are read as that, too.
+fn free_text() -> Value {
+    json!({"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]})
 }
 
 /// The type of a tool that the provider runs itself or whose input is free text.

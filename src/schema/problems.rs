@@ -2,7 +2,7 @@
 use super::clean::{Part, clean_for_reading};
 use super::convert::is_clean;
 use super::input::{bare_properties, kind};
-use super::references::Loops;
+use super::references::{Blocked, Loops};
 use super::{Tool, pointer};
 use crate::error::{Error, ErrorCode};
 use serde_json::Value;
@@ -59,8 +59,10 @@ fn visit<'v>(at: &'v Value, loops: &mut Loops<'v>, place: &mut String, problems:
                 let message = match pointer::resolve(loops.root(), reference) {
                     _ if !reference.starts_with('#') => Some("is not in this schema; nothing is fetched"),
                     None => Some("points to nothing"),
-                    Some(target) if loops.lead_back(target) => Some("leads back to itself"),
-                    Some(_) => None,
+                    Some(target) => loops.blocked(target).map(|blocked| match blocked {
+                        Blocked::LeadsBack => "leads back to itself",
+                        Blocked::TooMany => "leads to more schemas for one value than can be judged",
+                    }),
                 };
                 if let Some(message) = message {
                     let text = format!("the reference {reference:?} {message}; any value is taken here");

@@ -1,7 +1,7 @@
 //! Where the references of a schema lead. What stands where no keyword of JSON Schema looks for schemas (`#/components/schemas/X`,
 //! `#/x-defs/X`), or has another place once it is clean, becomes a definition.
 use super::{effort, pointer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::HashMap;
 
 /// Schemas that may describe one value, counted as often as there are ways to them, and how deep they may be nested.
@@ -101,6 +101,15 @@ fn stays(root: &Value, place: &str) -> bool {
     true
 }
 
+/// Why a reference cannot be followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Blocked {
+    /// Without looking deeper into the value, judging would come back to a schema that is being judged.
+    LeadsBack,
+    /// There are more ways through the schemas that describe the value than can be tried.
+    TooMany,
+}
+
 /// Which references lead back to themselves, or to more than can be followed.
 pub(super) struct Loops<'r> {
     root: &'r Value,
@@ -117,36 +126,43 @@ impl<'r> Loops<'r> {
         self.root
     }
 
-    /// Whether a reference to `target` cannot be followed: without looking deeper into the value, judging would come back to a
-    /// schema that is being judged, or has too many to judge.
-    pub(super) fn lead_back(&mut self, target: &'r Value) -> bool {
-        self.count(target, &mut Vec::new(), &mut { MOST }).is_none()
+    /// Why a reference to `target` cannot be followed, if it cannot.
+    pub(super) fn blocked(&mut self, target: &'r Value) -> Option<Blocked> {
+        self.count(target, &mut Vec::new(), &mut { MOST }).err()
     }
 
     /// How many schemas describe the value that `schema` does; `left` are those that may be looked at.
-    fn count(&mut self, schema: &'r Value, open: &mut Vec<&'r Value>, left: &mut u32) -> Option<u32> {
-        let Value::Object(map) = schema else { return Some(1) };
+    fn count(&mut self, schema: &'r Value, open: &mut Vec<&'r Value>, left: &mut u32) -> Result<u32, Blocked> {
+        let Value::Object(map) = schema else { return Ok(1) };
         if let Some(known) = self.clear.get(&std::ptr::from_ref(schema)) {
-            return Some(*known);
+            return Ok(*known);
         }
-        if open.len() >= DEEPEST || open.iter().any(|known| std::ptr::eq(*known, schema)) {
-            return None;
+        if open.iter().any(|known| std::ptr::eq(*known, schema)) {
+            return Err(Blocked::LeadsBack);
         }
-        *left = left.checked_sub(1)?;
+        *left = left.checked_sub(1).filter(|_| open.len() < DEEPEST).ok_or(Blocked::TooMany)?;
         open.push(schema);
-        let root = self.root;
-        let mut count = Some(1_u32);
-        for part in effort::in_place(map, root) {
-            count = count.zip(self.count(part, open, left)).map(|(sum, more)| sum.saturating_add(more));
-            count = count.filter(|sum| *sum <= MOST);
-            if count.is_none() {
-                break;
-            }
-        }
+        let count = self.count_parts(map, open, left);
         open.pop();
-        if let Some(count) = count {
+        if let Ok(count) = count {
             self.clear.insert(schema, count);
         }
         count
+    }
+
+    fn count_parts(
+        &mut self,
+        map: &'r Map<String, Value>,
+        open: &mut Vec<&'r Value>,
+        left: &mut u32,
+    ) -> Result<u32, Blocked> {
+        let mut count = 1_u32;
+        for part in effort::in_place(map, self.root) {
+            count = count.saturating_add(self.count(part, open, left)?);
+            if count > MOST {
+                return Err(Blocked::TooMany);
+            }
+        }
+        Ok(count)
     }
 }

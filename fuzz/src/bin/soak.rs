@@ -3,7 +3,11 @@
 use std::process::ExitCode;
 use std::time::Duration;
 use toolglot_fuzz::engine::Engine;
+use toolglot_fuzz::history::History;
+use toolglot_fuzz::providers::Providers;
+use toolglot_fuzz::repair::Repair;
 use toolglot_fuzz::soak::{Plan, soak};
+use toolglot_fuzz::tools::Tools;
 
 const USAGE: &str =
     "soak --target NAME [--executions N] [--seconds S] [--seed N] [--patience SECONDS] [--failures N] [--show]";
@@ -17,6 +21,10 @@ fn main() -> ExitCode {
         Ok((target, plan)) => {
             let failures = match target.as_str() {
                 "engine" => soak(&Engine, &plan),
+                "history" => soak(&History, &plan),
+                "providers" => soak(&Providers, &plan),
+                "repair" => soak(&Repair, &plan),
+                "tools" => soak(&Tools, &plan),
                 other => {
                     eprintln!("there is no target {other:?}\n{USAGE}");
                     return ExitCode::from(64);

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorCode};
 use crate::json::block::find_special_or;
 use crate::json::partial::{Partial, PartialOptions, read_partial};
 use crate::json::scan::{ScanError, ScanResult, Scanner};
-use crate::turn::RepairCode;
+use crate::turn::{Repair, RepairCode};
 use std::borrow::Cow;
 
 /// Makes valid JSON of text that strict JSON refuses. Valid JSON comes back untouched, and so does whatever is valid
@@ -30,7 +30,16 @@ use std::borrow::Cow;
 /// # Ok::<(), toolglot::Error>(())
 /// ```
 pub fn repair<'a>(text: &'a str, options: &RepairOptions) -> Result<Repaired<'a>, Error> {
-    repair_knowing(text, options, &mut Pairs::default())
+    let mut repaired = repair_knowing(text, options, &mut Pairs::default())?;
+    // The value is valid as it stands, but not the whole text: white space that JSON does not have, a byte order mark, or,
+    // where nothing is searched for, what follows the value.
+    if repaired.repairs.is_empty() && repaired.json.len() < text.len() {
+        let before = text.len() - text.trim_start_matches([' ', '\t', '\n', '\r']).len();
+        let odd = repaired.consumed.checked_sub(repaired.json.len()).is_some_and(|start| start > before);
+        let at = if odd { before } else { repaired.consumed };
+        repaired.repairs.push(Repair::at(RepairCode::Surroundings, at, "what stands round the value was left out"));
+    }
+    Ok(repaired)
 }
 
 /// [`repair`], with what other repairs found out about the brackets of the same text.

@@ -1,9 +1,10 @@
 //! Native calls: announced as soon as they are certain, settled once nothing follows for them.
-use super::super::calls::{CallPiece, Calls, Names};
+use super::super::calls::{CallPiece, Calls, Offered};
 use super::super::settle;
 use super::Assembly;
 use super::text::TextCalls;
-use crate::turn::{CallStatus, Event, Issue, IssueCode, StopReason, ToolCall, new_call_id};
+use crate::turn::{CallStatus, Event, Issue, IssueCode, StopReason, ToolCall};
+use crate::turn::{Ids, TextHash, derived_call_id, new_call_id};
 use std::borrow::Cow;
 
 impl Assembly {
@@ -20,8 +21,8 @@ impl Assembly {
 
     /// A piece of a native call, keyed as well as the provider knows how. Returns its slot.
     pub(in crate::provider) fn call(&mut self, piece: CallPiece<'_>) -> Option<usize> {
-        let tools = self.reading.tools.clone();
-        let at = self.calls.piece(piece, Names(tools.as_deref()))?;
+        let (tools, names) = (self.reading.tools.clone(), self.reading.options.policy.names);
+        let at = self.calls.piece(piece, Offered(tools.as_deref(), names))?;
         self.came();
         self.pump(Some(at));
         Some(at)
@@ -79,17 +80,36 @@ impl Assembly {
         }
     }
 
+    /// An id for the native call at `at`.
+    fn made_id(&self, at: usize) -> String {
+        match self.reading.options.policy.ids {
+            Ids::Random => new_call_id(),
+            Ids::Derived => {
+                let name = self.calls.slots.get(at).map_or("", |slot| &slot.name);
+                derived_call_id(TextHash::default(), at, name)
+            }
+        }
+    }
+
+    /// Gives the call an id if it came without one.
+    pub(in crate::provider) fn give_id(&mut self, at: usize) {
+        if self.calls.slots.get(at).is_some_and(|slot| slot.id.is_empty()) {
+            let id = self.made_id(at);
+            self.calls.slots.get_mut(at).into_iter().for_each(|slot| slot.id.clone_from(&id));
+        }
+    }
+
     /// Gives the call its event index and its final id.
     fn announce(&mut self, at: usize) -> Option<usize> {
-        let slot = self.calls.slots.get_mut(at)?;
+        let slot = self.calls.slots.get(at)?;
         if let Some(index) = slot.started {
             return Some(index);
         }
-        if slot.id.is_empty() {
-            slot.id = new_call_id();
-        } else if self.used_ids.contains(&slot.id) {
-            let id = new_call_id();
-            let message = format!("two calls have the id `{}`; this one became `{id}`", slot.id);
+        self.give_id(at);
+        if self.calls.slots.get(at).is_some_and(|slot| self.used_ids.contains(&slot.id)) {
+            let id = self.made_id(at);
+            let slot = self.calls.slots.get_mut(at)?;
+            let message = "an earlier call has the same id; this one got another";
             slot.shared_id = Some(std::mem::replace(&mut slot.id, id));
             let place = format!("/tool_calls/{}", self.announced.saturating_sub(self.withdrawn));
             self.issue(Issue::of(IssueCode::ProviderField, place, message));
@@ -100,7 +120,7 @@ impl Assembly {
         self.announced += 1;
         slot.started = Some(index);
         if self.listen {
-            let name = settle::name(&slot.name, self.reading.tools.as_deref()).name;
+            let name = settle::name(&slot.name, self.reading.tools.as_deref(), self.reading.options.policy.names).name;
             self.events.push(Event::CallStarted { index, id: slot.id.clone(), name });
         }
         self.send(at);
@@ -131,14 +151,14 @@ impl Assembly {
         }
         let Some(slot) = self.calls.slots.get_mut(at) else { return };
         slot.close();
-        if std::mem::take(&mut slot.twin) {
-            let id = slot.id.clone();
-            if let Some(first) = self.calls.repeated(at, Names(self.reading.tools.as_deref())) {
-                let message = format!("the call `{id}` came twice with the same id; it is kept once");
-                self.finals[at] = self.finals.get(first).copied().flatten();
-                self.issue(Issue::of(IssueCode::ProviderField, format!("/tool_calls/{at}"), message));
-                return;
-            }
+        let offered = Offered(self.reading.tools.as_deref(), self.reading.options.policy.names);
+        if std::mem::take(&mut slot.twin)
+            && let Some(first) = self.calls.repeated(at, offered)
+        {
+            let message = "the call came twice with the same id; it is kept once";
+            self.finals[at] = self.finals.get(first).copied().flatten();
+            self.issue(Issue::of(IssueCode::ProviderField, format!("/tool_calls/{at}"), message));
+            return;
         }
         let Some(slot) = self.calls.slots.get(at) else { return };
         if slot.name.is_empty() && slot.id.is_empty() && slot.text.trim().is_empty() {
@@ -150,11 +170,19 @@ impl Assembly {
         }
         let parallel = settle::is_parallel(&slot.name, self.reading.tools.as_deref());
         let mut call = settle::call(slot, cut, self.reading.tools.as_deref(), &self.reading.options.policy);
+        if parallel && call.id.is_empty() {
+            call.id = Cow::Owned(self.made_id(at));
+        }
         if parallel
             && call.status.readable()
             && let Some(calls) = settle::expand(&call)
         {
             return self.expand(at, &call, calls);
+        }
+        if call.status == CallStatus::Malformed
+            && let Some(calls) = self.in_a_row(at)
+        {
+            return self.part(at, calls);
         }
         let announced_before = slot.started.is_some();
         let Some(index) = self.announce(at) else { return };
@@ -174,6 +202,59 @@ impl Assembly {
         }
         self.finals[at] = Some(index);
         self.settle(index, call);
+    }
+
+    /// The calls that the objects are which stand in a row where the arguments of one belong: proxies write several calls of a
+    /// tool so. `None` unless each is whole and may run.
+    fn in_a_row(&self, at: usize) -> Option<Vec<(ToolCall<'static>, String)>> {
+        let slot = self.calls.slots.get(at).filter(|slot| !slot.custom)?;
+        let policy = &self.reading.options.policy;
+        let objects = settle::objects_in_a_row(&slot.text, policy.max_depth)?;
+        let mut calls = Vec::with_capacity(objects.len());
+        for object in objects {
+            let mut inner = Calls::new(1, policy.max_depth, usize::MAX);
+            let inner_at = inner.start(None, "", &slot.name)?;
+            inner.append(inner_at, &object);
+            let inner = inner.slots.get_mut(inner_at)?;
+            inner.close();
+            let call = settle::call(inner, false, self.reading.tools.as_deref(), policy);
+            if !matches!(call.status, CallStatus::Ok | CallStatus::Repaired) {
+                return None;
+            }
+            calls.push((call, object));
+        }
+        (calls.len() <= policy.max_calls.saturating_sub(self.announced)).then_some(calls)
+    }
+
+    /// Settles one call of the provider's as several: the first one has its id.
+    fn part(&mut self, at: usize, calls: Vec<(ToolCall<'static>, String)>) {
+        let Some(first) = self.announce(at) else { return };
+        let (id, sent) = self.calls.slots.get(at).map(|slot| (slot.id.clone(), slot.sent)).unwrap_or_default();
+        let message = "the arguments are several objects in a row; each is a call";
+        let place = format!("/tool_calls/{}", first.saturating_sub(self.withdrawn));
+        self.issue(Issue::of(IssueCode::ProviderField, place, message));
+        for (number, (mut call, object)) in calls.into_iter().enumerate() {
+            let (index, text) = if number == 0 {
+                (first, object.get(sent..).unwrap_or_default().to_owned())
+            } else {
+                let index = self.announced;
+                self.announced += 1;
+                (index, object)
+            };
+            let own = if number == 0 { id.clone() } else { format!("{id}_{}", number + 1) };
+            call.id = Cow::Owned(own.clone());
+            if number > 0 {
+                self.event(|| Event::CallStarted { index, id: own.clone(), name: call.name.to_string() });
+                self.used_ids.push(own);
+            }
+            if !text.is_empty() {
+                self.event(|| Event::Arguments { index, text });
+            }
+            self.settle(index, call);
+        }
+        if let Some(last) = self.finals.get_mut(at) {
+            *last = Some(first);
+        }
     }
 
     fn expand(&mut self, at: usize, wrapper: &ToolCall<'static>, calls: Vec<(String, String)>) {

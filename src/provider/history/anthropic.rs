@@ -127,10 +127,10 @@ impl Blocks for Anthropic {
         if answer.is_error || plain {
             // An error's content is text only, and not empty.
             let mut text = text_with(&spelt_out(&answer.parts), |media| Some(left_out(media, origin, notes)));
-            if text.is_empty() && answer.is_error {
+            if text.trim().is_empty() && answer.is_error {
                 text = "error".to_owned();
             }
-            if !text.is_empty() {
+            if !text.trim().is_empty() {
                 out.insert("content".into(), json!(text));
             }
         } else {

@@ -96,7 +96,8 @@ impl Blocks for Bedrock {
         let id = provider_id(&answer.id, Provider::Bedrock);
         let mut content = match (answer.is_error, answer.parts.as_slice()) {
             (true, parts) => {
-                vec![Self::text(&text_with(&spelt_out(parts), |media| Some(left_out(media, origin, notes))))]
+                let text = text_with(&spelt_out(parts), |media| Some(left_out(media, origin, notes)));
+                if text.trim().is_empty() { Vec::new() } else { vec![Self::text(&text)] }
             }
             (false, parts) => {
                 let alone = parts.len() == 1;
@@ -111,7 +112,7 @@ impl Blocks for Bedrock {
                 blocks::parts::<Self>(&parts, origin, notes)
             }
         };
-        if content.is_empty() || content.first() == Some(&Self::text("")) {
+        if content.is_empty() {
             content = vec![Self::text(if answer.is_error { "error" } else { "(no output)" })];
         }
         let status = if answer.is_error { "error" } else { "success" };

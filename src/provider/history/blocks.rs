@@ -5,7 +5,7 @@ use super::{Notes, Written, chat::left_out, fill, keep_aside, object_of, other_f
 use crate::provider::{Provider, extra};
 use serde_json::{Map, Value, json};
 
-/// How one of these APIs spells blocks.
+/// How one of these APIs spells blocks. Both refuse a text of nothing but white space: none is written.
 pub(super) trait Blocks {
     const PROVIDER: Provider;
     /// Who signs reasoning, so that it may come back.
@@ -38,12 +38,12 @@ pub(super) fn write<B: Blocks>(messages: &[Message], written: &mut Written, note
         match message.role {
             Role::System => system.push(message.all_text()),
             Role::Assistant => {
-                keep_aside(written, message, B::PROVIDER);
                 let content = assistant::<B>(message, notes);
                 if content.is_empty() {
                     notes.note(message.origin, "an assistant message without any content was left out");
                     continue;
                 }
+                keep_aside(written, message, B::PROVIDER);
                 let mut own = json!({"role": "assistant", "content": content});
                 B::complete(&mut own, message.state.get(B::PROVIDER.as_str()));
                 written.messages.push(own);
@@ -59,6 +59,7 @@ pub(super) fn write<B: Blocks>(messages: &[Message], written: &mut Written, note
                 let content = match (last, message.parts.as_slice()) {
                     (Some(Value::Array(known)), _) => {
                         known.extend(blocks);
+                        notes.joined.insert(at);
                         continue;
                     }
                     (_, [Part::Text(text)]) => B::lone_text(text),
@@ -67,6 +68,7 @@ pub(super) fn write<B: Blocks>(messages: &[Message], written: &mut Written, note
                 written.messages.push(json!({"role": "user", "content": content}));
             }
         }
+        notes.wrote(at, written);
     }
     system
 }
@@ -80,12 +82,14 @@ fn assistant<B: Blocks>(message: &Message, notes: &mut Notes) -> Vec<Value> {
     };
     let state = message.state.get(B::PROVIDER.as_str());
     if let Some(template) = state.and_then(|state| state.get("content")).and_then(Value::as_array) {
-        return fill(template, message, tool_use);
+        let mut blocks = fill(template, message, tool_use);
+        blocks.retain(|block| !block.get("text").and_then(Value::as_str).is_some_and(|text| text.trim().is_empty()));
+        return blocks;
     }
     let none = Map::new();
     let blocks = (message.parts.iter())
         .filter_map(|part| match part {
-            Part::Text(text) if text.is_empty() => None,
+            Part::Text(text) if text.trim().is_empty() => None,
             Part::Text(text) => Some(B::text(text)),
             Part::Call(call) if call.name.is_empty() => None,
             Part::Call(call) => Some(tool_use(call, &none)),
@@ -102,7 +106,7 @@ fn assistant<B: Blocks>(message: &Message, notes: &mut Notes) -> Vec<Value> {
 pub(super) fn parts<B: Blocks>(parts: &[Part], origin: usize, notes: &mut Notes) -> Vec<Value> {
     let block = |part: &Part| {
         Some(match part {
-            Part::Text(text) if text.is_empty() => return None,
+            Part::Text(text) if text.trim().is_empty() => return None,
             Part::Text(text) => B::text(text),
             Part::Json(value) => B::data(value),
             Part::Media(media) => match media.to_user_part(B::PROVIDER) {

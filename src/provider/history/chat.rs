@@ -1,7 +1,7 @@
 //! Messages of Chat Completions and its relatives: OpenAI, Mistral, Cohere, Ollama.
 use super::model::{Answer, Call, Media, MediaKind, Message, Part, Role, text_of, text_with};
 use super::side::ERROR_PREFIX;
-use super::{Notes, Written, keep_aside, media, object_of, provider_id, text_of_arguments};
+use super::{Notes, Written, gemini, keep_aside, media, object_of, provider_id, text_of_arguments};
 use crate::provider::{Provider, extra};
 use serde_json::{Map, Value, json};
 
@@ -52,7 +52,7 @@ pub(super) fn read(message: &Value, index: usize, provider: Provider, out: &mut 
         if let Some(plan) = message.get("tool_plan").and_then(Value::as_str).filter(|plan| !plan.is_empty()) {
             parts.insert(0, Part::Text(plan.to_owned()));
         }
-        read_calls(message, index, &mut parts);
+        read_calls(message, index, provider, &mut parts);
         for key in STATE {
             if let Some(value) = message.get(key).filter(|value| !value.is_null()) {
                 state.insert(key.to_owned(), value.clone());
@@ -69,11 +69,15 @@ pub(super) fn read(message: &Value, index: usize, provider: Provider, out: &mut 
             parts.insert(0, Part::Text(refusal.to_owned()));
         }
     }
+    let raw = message;
     let mut message = Message::new(role, parts);
     message.reasoning = reasoning;
     message.origin = index;
     if !state.is_empty() {
         message.state.insert(provider.as_str().to_owned(), Value::Object(state));
+    }
+    if let Some(parts) = signed_parts(raw, &message.parts) {
+        message.state.insert("gemini".to_owned(), json!({ "parts": parts }));
     }
     out.push(message);
 }
@@ -116,7 +120,31 @@ fn read_part(
     }
 }
 
-fn read_calls(message: &Value, index: usize, parts: &mut Vec<Part>) {
+/// Where Google's own API in this shape has the signature of a call.
+const SIGNATURE: &str = "/extra_content/google/thought_signature";
+
+/// The parts of a model's message as Gemini's own record of them, with the signatures that Google's API in this shape gave
+/// its calls; `None` if it gave none.
+fn signed_parts(message: &Value, parts: &[Part]) -> Option<Vec<Value>> {
+    let calls = message.get("tool_calls")?.as_array()?;
+    let signature = |call: usize| calls.get(call)?.pointer(SIGNATURE).filter(|signature| signature.is_string());
+    (0..calls.len()).find_map(signature)?;
+    let mut number = 0..;
+    let parts = parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(json!({"text": text})),
+        Part::Call(_) => {
+            let number = number.next()?;
+            let mut part = Map::new();
+            part.insert("$call".into(), json!(number));
+            part.extend(signature(number).map(|signature| ("thoughtSignature".to_owned(), signature.clone())));
+            Some(Value::Object(part))
+        }
+        _ => None,
+    });
+    Some(parts.collect())
+}
+
+fn read_calls(message: &Value, index: usize, provider: Provider, parts: &mut Vec<Part>) {
     let legacy = message.get("function_call").filter(|call| call.is_object());
     let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
     for (number, call) in calls.chain(legacy).enumerate() {
@@ -136,7 +164,12 @@ fn read_calls(message: &Value, index: usize, parts: &mut Vec<Part>) {
                 None | Some(Value::Null) => "{}".to_owned(),
                 Some(value) => value.to_string(),
             },
-            object: matches!(arguments, Some(Value::Object(_))),
+            object: match arguments {
+                Some(Value::Object(_)) => true,
+                // No arguments are an empty object there, as its server reads them.
+                None | Some(Value::Null) => provider == Provider::Ollama,
+                Some(_) => false,
+            },
             custom: custom.is_some(),
         }));
     }
@@ -146,9 +179,6 @@ pub(super) fn write(messages: &[Message], provider: Provider, written: &mut Writ
     // Media of results follow the results of a turn, as a user's message.
     let mut after: Vec<Part> = Vec::new();
     for (index, message) in messages.iter().enumerate() {
-        if message.role != Role::Tool {
-            follow(&mut after, provider, written, message.origin, notes);
-        }
         match message.role {
             Role::System => written.messages.push(json!({"role": "system", "content": message.all_text()})),
             Role::User => written.messages.push(user(&message.parts, provider, message.origin, notes)),
@@ -165,9 +195,10 @@ pub(super) fn write(messages: &[Message], provider: Provider, written: &mut Writ
                 }
             }
         }
-        if index + 1 == messages.len() {
+        if messages.get(index + 1).is_none_or(|next| next.role != Role::Tool) {
             follow(&mut after, provider, written, message.origin, notes);
         }
+        notes.wrote(index, written);
     }
 }
 
@@ -310,9 +341,22 @@ fn calls(message: &Message, provider: Provider, notes: &mut Notes) -> Vec<Value>
             }
         };
         extra::put(&mut entry, state.and_then(|calls| calls.get(number.to_string())));
+        if let (Provider::OpenAi, Some(signature)) = (provider, signature_of(message, number))
+            && let Some(entry) = entry.as_object_mut()
+        {
+            let content = json!({"google": {"thought_signature": signature}});
+            entry.entry("extra_content").or_insert(content);
+        }
         calls.push(entry);
     }
     calls
+}
+
+/// The signature that Gemini gave the call number `number`; none if it is the stand-in for one.
+fn signature_of(message: &Message, number: usize) -> Option<&Value> {
+    let parts = message.state.get("gemini")?.get("parts")?.as_array()?;
+    let part = parts.iter().find(|part| part.get("$call").and_then(Value::as_u64) == Some(number as u64))?;
+    part.get("thoughtSignature").filter(|signature| signature.as_str().is_some_and(|text| text != gemini::FOREIGN))
 }
 
 fn result(answer: &Answer, provider: Provider, written: &mut Written, after: &mut Vec<Part>) {

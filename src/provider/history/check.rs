@@ -1,7 +1,7 @@
 //! What a provider would refuse in a history, before it is sent.
 use super::model::{Message, Part, Role};
-use super::pairs::pairs;
-use super::{detect_history, ids, read_history, roles};
+use super::pairs::{Place, pairs};
+use super::{detect_history, ids, read_history, responses, roles, strip};
 use crate::error::Error;
 use crate::provider::Provider;
 use crate::turn::{Issue, IssueCode};
@@ -18,12 +18,12 @@ pub fn check_history(messages: &[Value], provider: Option<Provider>) -> Result<V
     let read = read_history(messages, None, provider, None)?;
     let mut found = check(&read, provider);
     raw_checks(messages, provider, &mut found);
-    odd_parts(messages, &mut found);
+    odd_parts(messages, provider, &mut found);
     found.sort_by_key(|issue| index_of(&issue.place));
     Ok(found)
 }
 
-fn index_of(place: &str) -> usize {
+pub(super) fn index_of(place: &str) -> usize {
     place.trim_start_matches('/').split('/').next().and_then(|index| index.parse().ok()).unwrap_or(0)
 }
 
@@ -57,6 +57,13 @@ pub(super) fn check(messages: &[Message], provider: Provider) -> Vec<Issue> {
                 push(&mut found, IssueCode::ArgumentType, index, message);
             }
         }
+        for answer in message.answers().filter(|answer| !answer.name.is_empty()) {
+            if !valid_name(&answer.name, provider) {
+                let message =
+                    format!("`{}`, of which this is a result, is no tool's name for this provider", answer.name);
+                push(&mut found, IssueCode::BadName, index, message);
+            }
+        }
         if message.role != Role::Tool && empty(message) {
             push(&mut found, IssueCode::EmptyContent, index, "the message is empty".to_owned());
         }
@@ -81,65 +88,49 @@ const fn names(provider: Provider) -> (usize, &'static str) {
 
 pub(super) fn valid_name(name: &str, provider: Provider) -> bool {
     let (limit, signs) = names(provider);
-    provider == Provider::Ollama
+    provider == Provider::Ollama && !name.is_empty()
         || (1..=limit).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || signs.contains(c))
 }
 
 fn pairing(messages: &[Message], provider: Provider, found: &mut Vec<Issue>) {
     // Responses pairs anywhere later in the input; all others right after the calls.
     let anywhere = provider == Provider::OpenAiResponses;
-    let mut first_call: HashMap<&str, usize> = HashMap::new();
-    let mut last_answer: HashMap<&str, usize> = HashMap::new();
-    for (at, message) in messages.iter().enumerate() {
-        for call in message.calls() {
-            first_call.entry(&call.id).or_insert(at);
-        }
-        last_answer.extend(message.answers().map(|answer| (answer.id.as_str(), at)));
-    }
-    let placed = pairs(messages);
+    let result_of = pairs(messages);
+    let call_of: HashMap<Place, Place> = result_of.iter().map(|(call, result)| (*result, *call)).collect();
     let mut seen: HashSet<&str> = HashSet::new();
+    let mut called: HashSet<&str> = HashSet::new();
     for (at, message) in messages.iter().enumerate() {
-        if message.role == Role::Assistant {
-            let next = messages.get(at + 1).filter(|next| next.role == Role::Tool);
-            let answered: HashSet<&str> = next.into_iter().flat_map(Message::answers).map(|a| a.id.as_str()).collect();
-            let mut turn: HashSet<&str> = HashSet::new();
-            for (number, part) in message.parts.iter().enumerate() {
-                let Part::Call(call) = part else { continue };
-                let id = call.id.as_str();
-                let twice = !turn.insert(id);
-                if twice || seen.contains(id) {
-                    let where_ = if twice { "of this message" } else { "of an earlier message" };
-                    let text = format!("the id `{}` is also that of another call {where_}", call.id);
+        let mut turn: HashSet<&str> = HashSet::new();
+        for (number, part) in message.parts.iter().enumerate() {
+            match part {
+                Part::Call(call) => {
+                    called.insert(&call.id);
+                    let twice = !turn.insert(&call.id);
                     // Ids that come again in a later turn are common and refused by Mistral alone.
-                    if twice || provider == Provider::Mistral {
+                    if twice || provider == Provider::Mistral && seen.contains(call.id.as_str()) {
+                        let where_ = if twice { "of this message" } else { "of an earlier message" };
+                        let text = format!("the id `{}` is also that of another call {where_}", call.id);
                         push(found, IssueCode::DuplicateId, message.origin, text);
                     }
-                }
-                let later = last_answer.get(id).is_some_and(|answer| *answer > at);
-                if !(answered.contains(id) || anywhere && later) {
-                    let (code, what) = if placed.contains_key(&(at, number)) {
-                        (IssueCode::MisplacedResult, "stands not right after it")
-                    } else {
-                        (IssueCode::MissingResult, "is missing")
+                    let (code, what) = match result_of.get(&(at, number)) {
+                        Some((result, _)) if *result == at + 1 || anywhere && *result > at => continue,
+                        Some(_) => (IssueCode::MisplacedResult, "stands not right after it"),
+                        None => (IssueCode::MissingResult, "is missing"),
                     };
                     push(found, code, message.origin, format!("the result of `{}` (`{}`) {what}", call.name, call.id));
                 }
-            }
-            seen.extend(turn);
-        }
-        if message.role == Role::Tool {
-            let mut used: HashSet<&str> = HashSet::new();
-            for answer in message.answers() {
-                let twice = !used.insert(&answer.id);
-                if first_call.get(answer.id.as_str()).is_none_or(|call| *call >= at) {
-                    let text = format!("the result for `{}` answers no call before it", answer.id);
-                    push(found, IssueCode::OrphanResult, message.origin, text);
-                } else if twice {
-                    let text = format!("a second result for `{}`", answer.id);
+                Part::Answer(answer) if message.role == Role::Tool => {
+                    let text = match call_of.get(&(at, number)) {
+                        Some((call, _)) if *call < at => continue,
+                        None if called.contains(answer.id.as_str()) => format!("a second result for `{}`", answer.id),
+                        _ => format!("the result for `{}` answers no call before it", answer.id),
+                    };
                     push(found, IssueCode::OrphanResult, message.origin, text);
                 }
+                _ => {}
             }
         }
+        seen.extend(turn);
     }
 }
 
@@ -177,27 +168,32 @@ pub(super) fn raw_checks(messages: &[Value], provider: Provider, found: &mut Vec
         if matches!(provider, Provider::Anthropic | Provider::Bedrock) {
             blocks(message, &mut note);
         }
+        let kind = message.get("type").and_then(Value::as_str);
+        if provider == Provider::OpenAiResponses && responses::has_bad_id(message) {
+            note(IssueCode::BadId, "the item's own `id` is not one of the API's; it may be left out");
+        }
+        let output = matches!(kind, Some("function_call_output" | "custom_tool_call_output"));
+        if provider == Provider::OpenAiResponses && output && !filled(message, "call_id") {
+            note(IssueCode::BadId, "a result names no call");
+        }
         for part in message.get("parts").and_then(Value::as_array).into_iter().flatten() {
             let response = part.get("functionResponse").or_else(|| part.get("function_response"));
-            if response.is_some_and(|response| !response.get("response").is_some_and(Value::is_object)) {
+            let Some(response) = response else { continue };
+            if !response.get("response").is_some_and(Value::is_object) {
                 note(IssueCode::ArgumentType, "`response` is no object");
+            }
+            if !filled(response, "name") {
+                note(IssueCode::BadName, "a result names no tool");
             }
         }
     }
 }
 
-/// Parts of a message that are none, and stay what they are when it is mended.
-fn odd_parts(messages: &[Value], found: &mut Vec<Issue>) {
-    for (index, message) in messages.iter().enumerate() {
-        let lists = ["content", "parts"].iter().filter_map(|key| message.get(*key)?.as_array());
-        if lists.flatten().any(|part| !part.is_object() && !part.is_string()) {
-            push(
-                found,
-                IssueCode::EmptyContent,
-                index,
-                "a part of the message is neither an object nor text".to_owned(),
-            );
-        }
+/// Parts of a message that are none.
+fn odd_parts(messages: &[Value], provider: Provider, found: &mut Vec<Issue>) {
+    for (index, _) in messages.iter().enumerate().filter(|(_, message)| strip::has_odd_part(message, provider)) {
+        let message = "a part of the message is neither an object nor text";
+        push(found, IssueCode::EmptyContent, index, message.to_owned());
     }
 }
 
@@ -250,19 +246,22 @@ fn blocks(message: &Value, note: &mut impl FnMut(IssueCode, &str)) {
     let mut results_over = false;
     for block in message.get("content").and_then(Value::as_array).into_iter().flatten() {
         let kind = block.get("type").and_then(Value::as_str);
-        if block.get("text").and_then(Value::as_str).is_some_and(str::is_empty) {
-            note(IssueCode::EmptyContent, "a text block is empty");
-        }
-        let result = kind == Some("tool_result") || block.get("toolResult").is_some();
-        if result && results_over {
+        blank_text(block, note);
+        let result = if kind == Some("tool_result") { Some(block) } else { block.get("toolResult") };
+        if result.is_some() && results_over {
             note(IssueCode::BadOrder, "a result stands behind other content of its message");
         }
-        results_over |= !result;
+        results_over |= result.is_none();
         let input = block.get("input").or_else(|| block.pointer("/toolUse/input"));
         let call = kind == Some("tool_use") || block.get("toolUse").is_some();
         if call && input.is_some_and(|input| !input.is_object()) {
             note(IssueCode::ArgumentType, "`input` is no object");
         }
+        let Some(result) = result else { continue };
+        if !(filled(result, "tool_use_id") || filled(result, "toolUseId")) {
+            note(IssueCode::BadId, "a result names no call");
+        }
+        result.get("content").and_then(Value::as_array).into_iter().flatten().for_each(|part| blank_text(part, note));
         let failed = block.get("is_error") == Some(&Value::Bool(true));
         let nothing = match block.get("content") {
             None | Some(Value::Null) => true,
@@ -270,8 +269,14 @@ fn blocks(message: &Value, note: &mut impl FnMut(IssueCode, &str)) {
             Some(Value::Array(list)) => list.is_empty(),
             Some(_) => false,
         };
-        if result && failed && nothing {
+        if failed && nothing {
             note(IssueCode::EmptyContent, "an error result is empty");
         }
+    }
+}
+
+fn blank_text(part: &Value, note: &mut impl FnMut(IssueCode, &str)) {
+    if part.get("text").and_then(Value::as_str).is_some_and(|text| text.trim().is_empty()) {
+        note(IssueCode::EmptyContent, "a text is nothing but white space");
     }
 }

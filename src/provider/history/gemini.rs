@@ -24,7 +24,6 @@ pub(super) fn read(message: &Value, index: usize, out: &mut Vec<Message>) {
             fields.insert("$call".into(), json!(calls));
             if id.is_empty() {
                 fields.insert("$id".into(), json!(false));
-                opaque = true;
             }
             if let Some(signature) = signature {
                 fields.insert("thoughtSignature".into(), signature);
@@ -38,6 +37,8 @@ pub(super) fn read(message: &Value, index: usize, out: &mut Vec<Message>) {
                 custom: false,
             }));
             calls += 1;
+            // A call of Gemini's own is told from one that needs a stand-in for its signature.
+            opaque = true;
         } else if let Some(result) = either(part, "functionResponse", "function_response") {
             answers.push(Part::Answer(answer(result)));
         } else if let Some(value) = part.get("text").and_then(Value::as_str) {
@@ -65,6 +66,42 @@ pub(super) fn read(message: &Value, index: usize, out: &mut Vec<Message>) {
     push_behind(out, answers, message);
 }
 
+/// Appends what the model says in a second content to the first one.
+pub(super) fn join(first: &mut Message, second: Message) {
+    let calls = first.calls().count();
+    if !(first.state.is_empty() && second.state.is_empty()) {
+        let mut parts = template(first);
+        parts.extend(template(&second).into_iter().map(|mut part| {
+            let number = part.get("$call").and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
+            if let (Some(number), Some(slot)) = (number, part.get_mut("$call")) {
+                *slot = json!(number + calls);
+            }
+            part
+        }));
+        let state = first.state.entry("gemini").or_insert_with(|| json!({}));
+        if let Value::Object(state) = state {
+            state.insert("parts".into(), Value::Array(parts));
+        }
+    }
+    first.reasoning.push_str(&second.reasoning);
+    first.parts.extend(second.parts);
+}
+
+/// The parts of a model's content as its state keeps them: each call by its number.
+fn template(message: &Message) -> Vec<Value> {
+    let known = message.state.get("gemini").and_then(|state| state.get("parts")).and_then(Value::as_array);
+    if let Some(parts) = known {
+        return parts.clone();
+    }
+    let mut calls = 0..;
+    let parts = message.parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(json!({"text": text})),
+        Part::Call(_) => Some(json!({"$call": calls.next()})),
+        _ => None,
+    });
+    parts.collect()
+}
+
 fn answer(result: &Value) -> Answer {
     let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut parts = Vec::new();
@@ -87,16 +124,16 @@ pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Not
     let mut system = Vec::new();
     // Ids that the history's Gemini calls do not have must not be in their results either.
     let mut without: HashSet<String> = HashSet::new();
-    for message in messages {
+    for (at, message) in messages.iter().enumerate() {
         match message.role {
             Role::System => system.push(json!({"text": message.all_text()})),
             Role::Assistant => {
-                keep_aside(written, message, Provider::Gemini);
                 let parts = assistant(message, &mut without, notes);
                 if parts.is_empty() {
                     notes.note(message.origin, "an assistant message without any content was left out");
                     continue;
                 }
+                keep_aside(written, message, Provider::Gemini);
                 let mut written_message = json!({"role": "model", "parts": parts});
                 let state = message.state.get("gemini");
                 extra::put(&mut written_message, state.and_then(|state| state.get(extra::FIELDS)));
@@ -105,8 +142,17 @@ pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Not
             Role::User => {
                 let parts: Vec<Value> =
                     message.parts.iter().filter_map(|part| user(part, message.origin, notes)).collect();
-                if !parts.is_empty() {
-                    written.messages.push(json!({"role": "user", "parts": parts}));
+                // What stood beside results of Gemini's own stands beside them again.
+                let before = at.checked_sub(1).and_then(|before| messages.get(before));
+                let joins = before.is_some_and(|it| it.role == Role::Tool && it.origin == message.origin);
+                let last = written.messages.last_mut().filter(|_| joins).and_then(|last| last.get_mut("parts"));
+                match last {
+                    _ if parts.is_empty() => {}
+                    Some(Value::Array(known)) => {
+                        known.extend(parts);
+                        notes.joined.insert(at);
+                    }
+                    _ => written.messages.push(json!({"role": "user", "parts": parts})),
                 }
             }
             Role::Tool => {
@@ -120,6 +166,7 @@ pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Not
                 }
             }
         }
+        notes.wrote(at, written);
     }
     if !system.is_empty() {
         written.system = Some(json!({"parts": system}));
@@ -127,11 +174,10 @@ pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Not
 }
 
 /// The stand-in that Gemini documents for a call it has not made itself.
-const FOREIGN: &str = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=";
+pub(super) const FOREIGN: &str = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=";
 
 fn assistant(message: &Message, without: &mut HashSet<String>, notes: &mut Notes) -> Vec<Value> {
     let template = message.state.get("gemini").and_then(|state| state.get("parts")).and_then(Value::as_array);
-    let own = template.is_some();
     let mut function_call = |call: &Call, fields: &Map<String, Value>| {
         let mut inner = Map::new();
         if fields.get("$id") == Some(&Value::Bool(false)) || ids::is_made_up(&call.id) {
@@ -150,7 +196,6 @@ fn assistant(message: &Message, without: &mut HashSet<String>, notes: &mut Notes
     if let Some(template) = template {
         return fill(template, message, function_call);
     }
-    let foreign = message.state.keys().any(|key| key != "gemini");
     let mut fields = Map::new();
     let (mut out, mut signed) = (Vec::new(), false);
     for part in &message.parts {
@@ -159,7 +204,7 @@ fn assistant(message: &Message, without: &mut HashSet<String>, notes: &mut Notes
             Part::Call(call) if !call.name.is_empty() => {
                 fields.clear();
                 // Only the first call of a turn is signed; without a signature of its own Gemini 3 wants the stand-in.
-                if foreign && !own && !std::mem::replace(&mut signed, true) {
+                if !std::mem::replace(&mut signed, true) {
                     fields.insert("thoughtSignature".into(), json!(FOREIGN));
                 }
                 out.push(function_call(call, &fields));

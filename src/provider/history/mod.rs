@@ -19,6 +19,8 @@ mod responses;
 mod rest;
 mod roles;
 mod side;
+mod strip;
+mod verbatim;
 mod words;
 
 pub use check::check_history;
@@ -33,7 +35,7 @@ use crate::error::{Error, ErrorCode};
 use crate::schema::InDialect;
 use crate::turn::{Issue, IssueCode, Turn};
 use serde_json::{Map, Value, json};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// A conversation as a provider takes it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -53,12 +55,30 @@ pub struct Written {
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub(super) issues: Vec<Issue>,
+    /// For each message written, the place of the [`Message`] that it begins with.
+    from: Vec<usize>,
+    /// The places of those that were written into the message before.
+    joined: HashSet<usize>,
 }
 
 impl Notes {
     fn note(&mut self, index: usize, message: impl Into<String>) {
         self.issues.push(Issue::of(IssueCode::Converted, format!("/{index}"), message.into()));
     }
+
+    /// All messages written since the last time come from the [`Message`] at the place `at`.
+    fn wrote(&mut self, at: usize, written: &Written) {
+        self.from.resize(written.messages.len(), at);
+    }
+}
+
+/// What was written, and of what.
+struct Traced {
+    written: Written,
+    /// As [`Notes::from`].
+    from: Vec<usize>,
+    /// As [`Notes::joined`].
+    joined: HashSet<usize>,
 }
 
 /// The wire format of a history, by its shape.
@@ -306,6 +326,11 @@ fn system_text(system: &Value) -> String {
 
 /// Writes messages as `provider` takes them.
 pub fn write_history(messages: &[Message], provider: Provider) -> Written {
+    write_traced(messages, provider).written
+}
+
+/// As [`write_history`]; nothing but the messages' own parts may be in them, for else their places are others.
+fn write_traced(messages: &[Message], provider: Provider) -> Traced {
     let mut written = Written::default();
     let mut notes = Notes::default();
     let without = at_home(messages, provider, &mut notes);
@@ -320,7 +345,7 @@ pub fn write_history(messages: &[Message], provider: Provider) -> Written {
         }
     }
     written.issues.append(&mut notes.issues);
-    written
+    Traced { written, from: notes.from, joined: notes.joined }
 }
 
 /// The messages with nothing but the text of parts that mean nothing to `provider`, each with a note; `None` if there are none.
@@ -522,7 +547,9 @@ fn object_of(call: &Call, index: usize, notes: &mut Notes) -> Value {
 /// A call's arguments as JSON text of an object.
 fn text_of_arguments(call: &Call, index: usize, notes: &mut Notes) -> String {
     let mut scanner = crate::json::Scanner::new(0, 512);
-    let whole = matches!(scanner.scan(call.arguments.as_bytes(), true), crate::json::ScanResult::Complete { .. });
+    let scanned = scanner.scan(call.arguments.as_bytes(), true);
+    let whole = matches!(scanned, crate::json::ScanResult::Complete { end }
+        if call.arguments.get(end..).is_some_and(|rest| rest.trim_ascii().is_empty()));
     if whole && call.arguments.trim_start().starts_with('{') {
         return call.arguments.clone();
     }

@@ -36,6 +36,17 @@ pub(super) fn diff(from: &Value, to: &Value, same: Same<'_>) -> Option<Value> {
     }
 }
 
+/// Whether the patch adds members to objects. Items that it adds to arrays do not count, nor an `id`: one that is refused has an
+/// issue of its own.
+pub(super) fn adds_members(patch: &Value) -> bool {
+    let changes = |value: &Value| value.as_object().is_some_and(|members| members.values().any(adds_members));
+    if let Some(steps) = patch.get(STEPS).and_then(Value::as_array) {
+        return steps.iter().filter_map(|step| step.get(CHANGED)).any(adds_members);
+    }
+    let added = patch.get(ADDED).and_then(Value::as_object);
+    added.is_some_and(|members| members.keys().any(|key| key != "id")) || patch.get(CHANGED).is_some_and(changes)
+}
+
 fn objects(from: &Map<String, Value>, to: &Map<String, Value>, same: Same<'_>) -> Option<Value> {
     let (mut added, mut changed) = (Map::new(), Map::new());
     for (key, value) in to {
@@ -120,7 +131,7 @@ pub(super) fn steps(from: &[Value], to: &[Value], same: Same<'_>) -> Vec<Step> {
 }
 
 /// What an object is, as far as any API says so: its role or type, or the name of its only member.
-fn kind(value: &Value) -> &str {
+pub(super) fn kind(value: &Value) -> &str {
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     let only = || value.as_object().filter(|members| members.len() == 1)?.keys().next().map(String::as_str);
     text("role").or_else(|| text("type")).or_else(only).unwrap_or_default()

@@ -1,8 +1,11 @@
 //! Mends a history that a provider would refuse, and says how.
-use super::check::{raw_checks, valid_name};
+use super::check::{index_of, raw_checks, valid_name};
 use super::model::{Answer, Message, Part, Role};
 use super::pairs::{Place, pairs};
-use super::{Written, detect_history, ids, read_history, rest, side, system_text, write_history};
+use super::verbatim::Mended;
+use super::{
+    Written, detect_history, gemini, ids, read_history, rest, side, strip, system_text, write_history, write_traced,
+};
 use crate::error::Error;
 use crate::provider::Provider;
 use crate::schema::{ToolSet, safe_spellings};
@@ -36,20 +39,23 @@ pub fn repair_history(
     tools: Option<&ToolSet>,
 ) -> Result<Written, Error> {
     let provider = provider.unwrap_or_else(|| detect_history(messages));
-    let mut strayed = Vec::new();
+    let (mut strayed, mut issues) = (Vec::new(), Vec::new());
     let side = side.map(|side| side::place(side, messages, provider, &mut strayed));
     let side = side.as_ref();
     let results = side.map(side::of_results);
-    let mut read = read_history(messages, None, provider, results.as_ref())?;
-    let unmended = write_history(&read, provider);
-    let ids_before = side::ids_of(&read);
-    let mut issues = Vec::new();
     let mut note = |code: IssueCode, index: usize, text: String| {
         issues.push(Issue::of(code, format!("/{index}"), text));
     };
-    let pairs = pairs(&read);
-    unique_ids(&mut read, provider, &mut note);
-    let mut mended = pair(read, &pairs, &mut note);
+    let messages = &*strip::odd_parts(messages, provider, &mut note);
+    let read = read_history(messages, None, provider, results.as_ref())?;
+    let ids_before = side::ids_of(&read);
+    let mut mended = read.clone();
+    let stripped = strip::unsayable(&mut mended, provider, &mut note);
+    let pairs = pairs(&mended);
+    let (coupled, mut wrong) = coupled(messages, &mended, &pairs, provider);
+    wrong.extend(stripped);
+    unique_ids(&mut mended, provider, &mut note);
+    let mut mended = pair(mended, &pairs, provider, &mut note);
     mended.retain(|message| {
         let empty = message.state.is_empty()
             && message.parts.iter().all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()));
@@ -58,43 +64,95 @@ pub fn repair_history(
         }
         !empty
     });
-    clean_parts(&mut mended, provider, tools, &mut note);
+    clean_names(&mut mended, provider, tools, &mut note);
     begin_with_user(&mut mended, provider, &mut note);
-    note_forms(&mended, provider, &mut note);
+    let mended = one_content(mended, provider, &mut note);
+    wrong.extend(note_forms(&mended, provider, &mut note));
     // What reading forgives is mended by writing it anew.
     let mut forgiven = Vec::new();
     raw_checks(messages, provider, &mut forgiven);
+    wrong.extend(forgiven.iter().map(|issue| index_of(&issue.place)));
     forgiven.retain(|new| !issues.iter().any(|known| known.code == new.code && known.place == new.place));
     issues.append(&mut forgiven);
-    let mut written = write_history(&mended, provider);
-    written.issues.splice(0..0, issues);
-    if written.issues.is_empty() && written.system.is_none() && written.messages == unmended.messages {
-        // In order as they are, also where one would be written as two.
-        let side = side.cloned().unwrap_or_default();
-        return Ok(Written { messages: messages.to_vec(), system: system.cloned(), side, issues: strayed });
-    }
+    let (new, old) = (write_traced(&mended, provider), write_traced(&read, provider));
+    let same = rest::same_id(provider);
+    let history = Mended { raw: messages, read: &read, mended: &mended, wrong: &wrong, coupled: &coupled, same: &same };
+    let mut written = history.keep(new, &old, &mut issues);
+    written.issues = issues;
     written.side = Map::new();
+    if written.issues.is_empty() && written.system.is_none() {
+        // In order as they are.
+        let side = side.cloned().unwrap_or_default();
+        return Ok(Written { system: system.cloned(), side, issues: strayed, ..written });
+    }
     if let Some(side) = side.filter(|side| !side.is_empty()) {
         side::carry(side, &ids_before, &mended, provider, &mut written)?;
     }
-    rest::spare(&mut written, &unmended, messages, provider);
     written.system = beside(system, written.system.take(), provider);
     written.issues.append(&mut strayed);
     side::stamp(&mut written, provider);
     Ok(written)
 }
 
-/// Leaves empty texts out, and brings names into the provider's grammar: the same in call and result.
-fn clean_parts(messages: &mut [Message], provider: Provider, tools: Option<&ToolSet>, note: &mut impl Note) {
+/// Where the history does not tell a call's id, reading makes one of its place, which is another once messages come and go.
+/// The messages of each such call and of its result are returned: both stay, or both are told the id. A call without a
+/// result is to be told its own: the second list has its message.
+fn coupled(
+    messages: &[Value],
+    read: &[Message],
+    pairs: &HashMap<Place, Place>,
+    provider: Provider,
+) -> (Vec<(usize, usize)>, HashSet<usize>) {
+    let (mut coupled, mut alone) = (Vec::new(), HashSet::new());
+    // Gemini's results have no id either then, and the others' messages are wrong without one.
+    if !matches!(provider, Provider::OpenAi | Provider::Mistral | Provider::Cohere | Provider::Ollama) {
+        return (coupled, alone);
+    }
+    for (at, message) in read.iter().enumerate() {
+        let raw = messages.get(message.origin);
+        let calls = raw.and_then(|raw| raw.get("tool_calls")?.as_array());
+        let legacy = raw.is_some_and(|raw| raw.get("function_call").is_some_and(Value::is_object));
+        let nameless = |call: &Value| call.get("id").and_then(Value::as_str).is_none_or(str::is_empty);
+        if !legacy && !calls.into_iter().flatten().any(nameless) {
+            continue;
+        }
+        for (number, part) in message.parts.iter().enumerate() {
+            let result = pairs.get(&(at, number)).and_then(|(result, _)| read.get(*result));
+            match (part, result) {
+                (Part::Call(_), Some(result)) => coupled.push((message.origin, result.origin)),
+                (Part::Call(_), None) => drop(alone.insert(message.origin)),
+                _ => {}
+            }
+        }
+    }
+    (coupled, alone)
+}
+
+/// Gemini wants calls right behind the user or results: joins contents of the model in a row where one of them calls.
+fn one_content(messages: Vec<Message>, provider: Provider, note: &mut impl Note) -> Vec<Message> {
+    if provider != Provider::Gemini {
+        return messages;
+    }
+    let mut out: Vec<Message> = Vec::with_capacity(messages.len());
+    for message in messages {
+        let calls = message.calls().next().is_some();
+        out.push(message);
+        // All the contents before a call are one with it.
+        while calls && matches!(&*out, [.., before, last] if before.role == Role::Assistant && last.role == before.role)
+        {
+            let (Some(last), Some(before)) = (out.pop(), out.last_mut()) else { break };
+            let text = "the model's content was joined with the one before it";
+            note(IssueCode::BadOrder, last.origin, text.to_owned());
+            gemini::join(before, last);
+        }
+    }
+    out
+}
+
+/// Brings names into the provider's grammar: the same in call and result.
+fn clean_names(messages: &mut [Message], provider: Provider, tools: Option<&ToolSet>, note: &mut impl Note) {
     let names = spellings(messages, tools);
     for message in messages {
-        message.parts.retain(|part| {
-            let empty = matches!(part, Part::Text(text) if text.is_empty());
-            if empty {
-                note(IssueCode::EmptyContent, message.origin, "an empty text was left out".to_owned());
-            }
-            !empty
-        });
         for part in &mut message.parts {
             let name = match part {
                 Part::Call(call) => &mut call.name,
@@ -114,8 +172,10 @@ fn clean_parts(messages: &mut [Message], provider: Provider, tools: Option<&Tool
     }
 }
 
-/// What writing changes of the calls: the form of their arguments, and ids outside the provider's grammar.
-fn note_forms(messages: &[Message], provider: Provider, note: &mut impl Note) {
+/// What writing changes of the calls: the form of their arguments, and ids outside the provider's grammar. Returns the
+/// indices of the messages that are affected.
+fn note_forms(messages: &[Message], provider: Provider, note: &mut impl Note) -> HashSet<usize> {
+    let mut wrong = HashSet::new();
     for message in messages {
         for call in message.calls().filter(|call| !call.custom) {
             let object = serde_json::from_str::<Value>(&call.arguments).is_ok_and(|value| value.is_object());
@@ -127,12 +187,19 @@ fn note_forms(messages: &[Message], provider: Provider, note: &mut impl Note) {
             };
             let text = format!("the arguments of `{}` became {form}", call.name);
             note(IssueCode::ArgumentType, message.origin, text);
+            wrong.insert(message.origin);
         }
-        for call in message.calls().filter(|call| provider != Provider::Gemini && !ids::valid(&call.id, provider)) {
-            let text = format!("the id `{}` became one of the provider's grammar", call.id);
+        if provider == Provider::Gemini {
+            continue;
+        }
+        let (calls, answers) = (message.calls().map(|call| &call.id), message.answers().map(|answer| &answer.id));
+        for id in calls.chain(answers).filter(|id| !ids::valid(id, provider)) {
+            let text = format!("the id `{id}` became one of the provider's grammar");
             note(IssueCode::BadId, message.origin, text);
+            wrong.insert(message.origin);
         }
     }
+    wrong
 }
 
 /// A spelling that every provider takes of each name in the history: none becomes that of another, or of a tool.
@@ -155,18 +222,22 @@ fn beside(system: Option<&Value>, among: Option<Value>, provider: Provider) -> O
     }
 }
 
-/// Gives the later of two calls with one id another one.
+/// Gives the later of two calls with one id another one: of two in one message, with Mistral of any two.
 fn unique_ids(messages: &mut [Message], provider: Provider, note: &mut impl Note) {
     let mut seen: HashSet<String> = HashSet::new();
     // The first made of an id that may not be taken.
     let mut attempts: HashMap<String, u64> = HashMap::new();
+    let mut all: HashSet<String> = messages.iter().flat_map(Message::calls).map(|call| call.id.clone()).collect();
     for message in messages.iter_mut().filter(|message| message.role == Role::Assistant) {
+        if provider != Provider::Mistral {
+            seen.clear();
+        }
         for part in &mut message.parts {
             let Part::Call(call) = part else { continue };
             if call.id.is_empty() || seen.contains(&call.id) {
                 let attempt = attempts.entry(call.id.clone()).or_insert(1);
                 let mut id = ids::made(&call.id, provider, *attempt);
-                while seen.contains(&id) {
+                while !all.insert(id.clone()) {
                     *attempt += 1;
                     id = ids::made(&call.id, provider, *attempt);
                 }
@@ -179,13 +250,15 @@ fn unique_ids(messages: &mut [Message], provider: Provider, note: &mut impl Note
     }
 }
 
-/// A result, with the message where it stood and where that came from.
-type Stray = (usize, usize, Answer);
+/// A result, with its place and the message where that came from.
+type Stray = (Place, usize, Answer);
 
 /// The results of a history, each until it stands behind its call.
 struct Results {
     /// Those of calls, by the place of the call.
     own: HashMap<Place, Stray>,
+    /// The calls whose results stay where they are.
+    answered: HashSet<Place>,
     /// Those that answer no call.
     orphans: Vec<Stray>,
 }
@@ -193,65 +266,88 @@ struct Results {
 impl Results {
     /// Takes the results out of all messages of tools; what else is in these is the user's. With each of the messages that
     /// are left, where it stood.
-    fn take(messages: Vec<Message>, pairs: &HashMap<Place, Place>) -> (Self, Vec<(usize, Message)>) {
+    fn take(
+        messages: Vec<Message>,
+        pairs: &HashMap<Place, Place>,
+        provider: Provider,
+    ) -> (Self, Vec<(usize, Message)>) {
         let calls: HashMap<Place, Place> = pairs.iter().map(|(call, result)| (*result, *call)).collect();
-        let mut results = Self { own: HashMap::new(), orphans: Vec::new() };
+        let mut results = Self { own: HashMap::new(), answered: HashSet::new(), orphans: Vec::new() };
         let mut rest: Vec<(usize, Message)> = Vec::new();
         for (at, message) in messages.into_iter().enumerate() {
             if message.role != Role::Tool {
                 rest.push((at, message));
                 continue;
             }
-            let mut others = Vec::new();
+            let (mut others, mut stay) = (Vec::new(), Vec::new());
             for (number, part) in message.parts.into_iter().enumerate() {
                 let Part::Answer(answer) = part else {
                     others.push(part);
                     continue;
                 };
-                let stray = (at, message.origin, answer);
-                match calls.get(&(at, number)) {
-                    Some(call) => drop(results.own.insert(*call, stray)),
-                    None => results.orphans.push(stray),
+                let place = (at, number);
+                match calls.get(&place) {
+                    // Anywhere behind the call is right there.
+                    Some(call) if provider == Provider::OpenAiResponses && call.0 < at => {
+                        results.answered.insert(*call);
+                        stay.push(Part::Answer(answer));
+                    }
+                    Some(call) => drop(results.own.insert(*call, (place, message.origin, answer))),
+                    None => results.orphans.push((place, message.origin, answer)),
                 }
             }
-            if !others.is_empty() {
-                rest.push((at, Message { origin: message.origin, ..Message::new(Role::User, others) }));
+            for (role, parts) in [(Role::Tool, stay), (Role::User, others)] {
+                if !parts.is_empty() {
+                    rest.push((at, Message { origin: message.origin, ..Message::new(role, parts) }));
+                }
             }
         }
         (results, rest)
     }
 
-    /// The results for the calls of the message `at`, in their order; an error for each that never came.
+    /// The results for the calls of the message `at`; an error for each that never came. Where all stood behind the calls
+    /// they stay in their order, else they are in that of the calls.
     fn for_calls(&mut self, at: usize, message: &Message, note: &mut impl Note) -> Option<Message> {
-        let mut answers = Vec::new();
+        let mut answers: Vec<(Option<Place>, Answer)> = Vec::new();
+        let mut origin = None;
         for (number, part) in message.parts.iter().enumerate() {
             let Part::Call(call) = part else { continue };
+            if self.answered.contains(&(at, number)) {
+                continue;
+            }
             let (id, name) = (call.id.clone(), call.name.clone());
-            let answer = match self.own.remove(&(at, number)) {
+            answers.push(match self.own.remove(&(at, number)) {
                 Some((place, from, mut answer)) => {
-                    if place != at + 1 {
+                    if place.0 == at + 1 {
+                        origin.get_or_insert(from);
+                    } else {
                         note(IssueCode::MisplacedResult, from, format!("the result for `{id}` moved behind its call"));
                     }
                     // What was read of the name may be that of another call with the id.
                     if answer.id != id || answer.name.is_empty() {
                         answer = Answer { id, name, ..answer };
                     }
-                    answer
+                    (Some(place), answer)
                 }
                 None => {
                     let text = format!("an error stands for the missing result of `{name}` (`{id}`)");
                     note(IssueCode::MissingResult, message.origin, text);
-                    Answer { id, name, parts: vec![Part::Text(NO_RESULT.to_owned())], is_error: true }
+                    let parts = vec![Part::Text(NO_RESULT.to_owned())];
+                    (None, Answer { id, name, parts, is_error: true })
                 }
-            };
-            answers.push(Part::Answer(answer));
+            });
         }
-        (!answers.is_empty()).then(|| Message { origin: message.origin, ..Message::new(Role::Tool, answers) })
+        if answers.iter().all(|(place, _)| place.is_some_and(|place| place.0 == at + 1)) {
+            answers.sort_by_key(|(place, _)| *place);
+        }
+        let parts: Vec<Part> = answers.into_iter().map(|(_, answer)| Part::Answer(answer)).collect();
+        let origin = origin.unwrap_or(message.origin);
+        (!parts.is_empty()).then(|| Message { origin, ..Message::new(Role::Tool, parts) })
     }
 
     /// Those that answer no call, as the user's words, with where each stood.
     fn orphans(self, note: &mut impl Note) -> Vec<(usize, Message)> {
-        let said = |(at, origin, answer): Stray| {
+        let said = |((at, _), origin, answer): Stray| {
             let text = format!("the result for `{}`, which answers no call, became text", answer.id);
             note(IssueCode::OrphanResult, origin, text);
             let name = if answer.name.is_empty() { "a tool" } else { &answer.name };
@@ -264,8 +360,13 @@ impl Results {
 }
 
 /// Puts every result right behind its call.
-fn pair(messages: Vec<Message>, pairs: &HashMap<Place, Place>, note: &mut impl Note) -> Vec<Message> {
-    let (mut results, rest) = Results::take(messages, pairs);
+fn pair(
+    messages: Vec<Message>,
+    pairs: &HashMap<Place, Place>,
+    provider: Provider,
+    note: &mut impl Note,
+) -> Vec<Message> {
+    let (mut results, rest) = Results::take(messages, pairs, provider);
     let mut paired: Vec<(usize, Message)> = Vec::with_capacity(rest.len());
     for (at, message) in rest {
         let answers = results.for_calls(at, &message, note);

@@ -115,7 +115,7 @@ fn part(value: &Value) -> Part {
 
 pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Notes) {
     let mut custom: HashSet<&str> = HashSet::new();
-    for message in messages {
+    for (at, message) in messages.iter().enumerate() {
         match message.role {
             Role::System => written.messages.push(json!({"role": "system", "content": message.all_text()})),
             Role::User => {
@@ -146,6 +146,7 @@ pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Not
                 }
             }
         }
+        notes.wrote(at, written);
     }
 }
 
@@ -182,7 +183,13 @@ fn assistant(message: &Message, notes: &mut Notes) -> Vec<Value> {
     let template =
         message.state.get("openai_responses").and_then(|state| state.get("output")).and_then(Value::as_array);
     if let Some(template) = template {
-        return fill(template, message, function_call);
+        let mut items = fill(template, message, function_call);
+        for item in items.iter_mut().filter(|item| has_bad_id(item)) {
+            if let Some(item) = item.as_object_mut() {
+                item.shift_remove("id");
+            }
+        }
+        return items;
     }
     let mut items = Vec::new();
     let text = message.all_text();
@@ -195,6 +202,18 @@ fn assistant(message: &Message, notes: &mut Notes) -> Vec<Value> {
         notes.note(message.origin, "the reasoning is left out: Responses takes only reasoning items of its own");
     }
     items
+}
+
+/// What the ids of items begin with that the API checks.
+const PREFIXES: [(&str, &str); 2] = [("function_call", "fc"), ("message", "msg")];
+
+/// Whether the API refuses the item for its own id: an item may be without one, but those of servers that only speak like
+/// the API (Copilot's are hundreds of characters) are refused. What an `item_reference` names is no id of its own.
+pub(super) fn has_bad_id(item: &Value) -> bool {
+    let text = |key: &str| item.get(key).and_then(Value::as_str);
+    let (kind, Some(id)) = (text("type"), text("id")) else { return false };
+    let begins = |(own, prefix): &(&str, &str)| kind != Some(*own) || id.starts_with(prefix);
+    kind != Some("item_reference") && (id.is_empty() || id.len() > 64 || !PREFIXES.iter().all(begins))
 }
 
 fn result(answer: &Answer, custom: bool, origin: usize, notes: &mut Notes) -> Value {

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::provider::Provider;
 use crate::turn::{Issue, IssueCode};
 use serde_json::{Map, Number, Value, json};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 /// Where it is kept in [`Written::side`]: by provider.
 const REST: &str = "$rest";
@@ -33,7 +33,7 @@ pub(super) fn providers(side: Option<&Map<String, Value>>) -> Vec<Provider> {
 }
 
 /// An id that the provider's grammar does not allow does not come back: the one that stands for it does.
-fn same_id(provider: Provider) -> impl Fn(&str, &str) -> bool {
+pub(super) fn same_id(provider: Provider) -> impl Fn(&str, &str) -> bool {
     move |written, was| !ids::valid(was, provider) && provider_id(was, provider) == written
 }
 
@@ -117,34 +117,6 @@ pub(super) fn restate(written: &mut Written, messages: &[Value], system: Option<
         written.messages = messages;
     }
     written.system = system.cloned();
-}
-
-/// Gives `mended` the fields and spellings that `messages` had beyond `unmended`, which was written of them: all but those
-/// of messages that something was wrong with, as [`Written::issues`] of `mended` says.
-pub(super) fn spare(mended: &mut Written, unmended: &Written, messages: &[Value], provider: Provider) {
-    let first = |issue: &Issue| issue.place.trim_start_matches('/').split('/').next()?.parse().ok();
-    let wrong: HashSet<usize> = mended.issues.iter().filter_map(first).collect();
-    let (mut at, mut index, mut entries) = (0, 0, Vec::new());
-    for step in steps(&unmended.messages, messages, &same_id(provider)) {
-        let (written, read) = match &step {
-            Step::Keep(count) => (*count, *count),
-            Step::Change(_) => (1, 1),
-            Step::Remove => (1, 0),
-            Step::Add(messages) => (0, messages.len()),
-        };
-        if let (Step::Change(patch), Some(message)) = (step, unmended.messages.get(at)) {
-            if !wrong.contains(&index) {
-                entries.push(json!({ AT: at, OF: mark(message), PATCH: patch }));
-            } else if patch.to_string().contains("\"+\"") {
-                let message = "fields of this message that nobody here knows were left out when it was mended";
-                mended.issues.push(Issue::of(IssueCode::Converted, format!("/{index}"), message));
-            }
-        }
-        (at, index) = (at + written, index + read);
-    }
-    let kept: Map<String, Value> = [(MESSAGES.to_owned(), Value::Array(entries))].into_iter().collect();
-    let side: Map<String, Value> = [(REST.to_owned(), json!({ provider.as_str(): kept }))].into_iter().collect();
-    give_back(mended, Some(&side), provider);
 }
 
 /// Gives `written` for `provider` what `side` keeps of that provider's messages; an issue tells of what belongs to a

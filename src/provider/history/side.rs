@@ -258,7 +258,8 @@ fn keep_reasoning(messages: &[Message], back: &[Message], written: &mut Written)
 pub(super) fn restore(new: &mut [Message], kept: &Map<String, Value>) {
     if let Some(message) = new.iter_mut().find(|message| message.role == Role::Assistant) {
         for (key, value) in kept.iter().filter(|(key, _)| !key.starts_with('$')) {
-            message.state.entry(key.clone()).or_insert_with(|| value.clone());
+            // It says more than what the messages themselves carry of it.
+            message.state.insert(key.clone(), value.clone());
         }
         if let Some(reasoning) = kept.get(REASONING).and_then(Value::as_str).filter(|_| message.reasoning.is_empty()) {
             reasoning.clone_into(&mut message.reasoning);

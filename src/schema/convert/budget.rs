@@ -4,6 +4,7 @@ use super::declare::Declarations;
 use super::loss::{Loss, LossKind};
 use crate::schema::ToolSet;
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 
 /// What a strict mode takes in one request. Counted down tool by tool: what no longer fits is sent without strict.
 #[derive(Debug, Clone, Copy)]
@@ -67,13 +68,14 @@ fn count(schema: &Value, depth: usize, used: &mut Use) {
     if map.contains_key("anyOf") || map.get("type").is_some_and(Value::is_array) {
         used.unions += 1;
     }
-    let required = map.get("required").and_then(Value::as_array);
+    let required = map.get("required").and_then(Value::as_array).into_iter().flatten();
+    let required: HashSet<&str> = required.filter_map(Value::as_str).collect();
     if let Some(Value::Object(properties)) = map.get("properties") {
         used.depth = used.depth.max(depth + 1);
         for (name, schema) in properties {
             used.properties += 1;
             used.characters += name.len();
-            used.optional += usize::from(!required.is_some_and(|r| r.iter().any(|n| n == name)));
+            used.optional += usize::from(!required.contains(name.as_str()));
             count(schema, depth + 1, used);
         }
     }

@@ -4,6 +4,7 @@ use super::profile::{Literals, Strict, Types};
 use super::walk::Walk;
 use crate::schema::pointer;
 use serde_json::{Map, Number, Value, json};
+use std::collections::{HashMap, HashSet};
 
 impl Walk<'_> {
     /// Writes the keywords of a schema that stands by itself.
@@ -253,18 +254,24 @@ impl Walk<'_> {
             return None;
         }
         let Some(Value::Object(properties)) = map.get("properties") else {
-            return if self.profile.keywords.is_none() { Some(Value::Array(names.to_vec())) } else { None };
+            return if self.profile.keywords.is_none() && self.profile.undescribed {
+                Some(Value::Array(names.to_vec()))
+            } else {
+                None
+            };
         };
         let spelt = self.profile.properties.spelt(properties);
+        let spelt: HashMap<&str, &str> =
+            properties.keys().map(String::as_str).zip(spelt.iter().map(String::as_str)).collect();
         let mut known = Vec::new();
         for name in names.iter().filter_map(Value::as_str) {
-            match properties.keys().zip(&spelt).find(|(own, _)| *own == name) {
-                Some((_, spelt)) => {
+            match spelt.get(name) {
+                Some(spelt) => {
                     if properties.get(name) != Some(&Value::Bool(false)) {
                         known.push(json!(spelt));
                     }
                 }
-                None if self.profile.keywords.is_none() => known.push(json!(name)),
+                None if self.profile.keywords.is_none() && self.profile.undescribed => known.push(json!(name)),
                 None => self.lose("required", LossKind::Dropped, format!("{name:?} is required but not described")),
             }
         }
@@ -442,10 +449,11 @@ impl Walk<'_> {
             Some(Value::Array(names)) => names.clone(),
             _ => Vec::new(),
         };
+        let required: HashSet<&str> = required.iter().filter_map(Value::as_str).collect();
         let Some(Value::Object(properties)) = out.get_mut("properties") else { return };
         let mut optional = Vec::new();
         for (name, schema) in properties.iter_mut() {
-            if !required.iter().any(|r| r == name) {
+            if !required.contains(name.as_str()) {
                 make_nullable(schema);
                 optional.push(name.clone());
             }

@@ -31,7 +31,7 @@ pub struct Loss {
 }
 
 /// What was changed of the tool at hand: a [`Loss`] that does not name it yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Change {
     pub pointer: String,
     pub kind: LossKind,

@@ -10,6 +10,7 @@ mod llama_cpp;
 mod loss;
 mod merge;
 mod mistral;
+mod moonshot;
 mod ollama;
 mod openai;
 mod openrouter;

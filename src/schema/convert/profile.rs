@@ -43,6 +43,8 @@ pub(super) struct Profile {
     pub ordering: bool,
     /// The root may be a union (`anyOf`, `oneOf`, `allOf`, `enum`, `not`).
     pub root_unions: bool,
+    /// `required` may name what `properties` does not describe.
+    pub undescribed: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,6 +116,7 @@ impl Profile {
         strict: Strict::No,
         ordering: false,
         root_unions: false,
+        undescribed: true,
     };
 
     /// Whether plain schemas ([`crate::schema::plain`]) are shown as they are.

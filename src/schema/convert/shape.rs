@@ -47,7 +47,7 @@ impl Target {
     /// The wrapper of this target; `None` for MCP, whose declarations say more than name, description and schema.
     pub(crate) fn shape(&self) -> Option<Shape> {
         Some(match self.format {
-            Format::OpenAi | Format::OpenRouter => Shape { strict: SaysStrict::Asked, ..CHAT },
+            Format::OpenAi | Format::OpenRouter | Format::Moonshot => Shape { strict: SaysStrict::Asked, ..CHAT },
             Format::Mistral | Format::Cohere | Format::Ollama | Format::LlamaCpp => CHAT,
             Format::OpenAiResponses => Shape { inside: None, strict: SaysStrict::Always, ..CHAT },
             Format::Anthropic => {

@@ -1,7 +1,7 @@
 //! Whom tools are converted for, and the caller's choices there.
 use super::budget::StrictLimits;
 use super::profile::{Profile, PropertyNames};
-use super::{anthropic, bedrock, cohere, gemini, llama_cpp, mistral, ollama, openai, openrouter};
+use super::{anthropic, bedrock, cohere, gemini, llama_cpp, mistral, moonshot, ollama, openai, openrouter};
 use crate::error::{Error, ErrorCode};
 use crate::schema::names;
 use crate::schema::plain::Facts;
@@ -36,6 +36,8 @@ pub enum Format {
     LlamaCpp,
     /// OpenRouter, where the model behind it decides.
     OpenRouter,
+    /// Moonshot's Chat Completions, which takes fewer schemas.
+    Moonshot,
 }
 
 /// Which of Gemini's two schema fields is filled.
@@ -65,7 +67,6 @@ const NAMES: &[(&str, Format)] = &[
     ("together", Format::OpenAi),
     ("fireworks", Format::OpenAi),
     ("cerebras", Format::OpenAi),
-    ("moonshot", Format::OpenAi),
     ("zai", Format::OpenAi),
     ("huggingface", Format::OpenAi),
     ("tgi", Format::OpenAi),
@@ -91,6 +92,9 @@ const NAMES: &[(&str, Format)] = &[
     ("llamacpp", Format::LlamaCpp),
     ("lmstudio", Format::LlamaCpp),
     ("lm_studio", Format::LlamaCpp),
+    ("moonshot", Format::Moonshot),
+    ("moonshotai", Format::Moonshot),
+    ("kimi", Format::Moonshot),
     ("openrouter", Format::OpenRouter),
 ];
 
@@ -183,6 +187,7 @@ impl Target {
             Format::Mcp => &Profile { root_unions: true, items: false, ..Profile::OPEN },
             Format::LlamaCpp => &llama_cpp::PROFILE,
             Format::OpenRouter => openrouter::profile(self.model.as_deref()),
+            Format::Moonshot => &moonshot::PROFILE,
         }
     }
 
@@ -252,7 +257,7 @@ impl Target {
         match self.format {
             Format::Mcp => true,
             // Some models behind it demand a letter first and no dash; the safe spelling may keep the dash.
-            Format::Gemini | Format::Bedrock => names::is_safe(name),
+            Format::Gemini | Format::Bedrock | Format::Moonshot => names::is_safe(name),
             Format::OpenAiResponses => word(b"_-", 128),
             _ => word(b"_-", 64),
         }

@@ -50,7 +50,8 @@ fn keyword(key: &str, value: &Value, profile: &Profile, depth: usize, seen: &mut
         }
         (Want::Names, Value::Array(names)) => {
             let different = |i: usize, name: &Value| name.is_string() && !names.iter().take(i).any(|n| n == name);
-            names.len() <= 64
+            profile.undescribed
+                && names.len() <= 64
                 && names.iter().enumerate().all(|(i, name)| different(i, name))
                 && (profile.keywords.is_none() || !names.is_empty())
         }

@@ -5,6 +5,7 @@ use super::merge::merge;
 use super::profile::{Literals, Profile, Refs, Strict, Types};
 use crate::schema::pointer;
 use serde_json::{Map, Value, json};
+use std::collections::{HashMap, HashSet};
 
 /// How often a schema is written out inside itself before the recursion is cut.
 const LEVELS: usize = 2;
@@ -23,10 +24,15 @@ pub(super) struct Walk<'s> {
     /// The place in the tool's own schema, as a JSON pointer.
     pub(super) place: String,
     pub(super) changes: Vec<Change>,
+    /// The same: each is said once.
+    noted: HashSet<Change>,
     /// References being written out.
     open: Vec<String>,
     /// References kept, with the name of each in `$defs`.
     kept: Vec<(String, String)>,
+    /// The places in `kept`, by the reference; and the names that are used.
+    kept_at: HashMap<String, usize>,
+    used: HashSet<String>,
     inline: bool,
     schemas: usize,
     pub(super) depth: usize,
@@ -42,8 +48,11 @@ impl<'s> Walk<'s> {
             describe,
             place: String::new(),
             changes: Vec::new(),
+            noted: HashSet::new(),
             open: Vec::new(),
             kept: Vec::new(),
+            kept_at: HashMap::new(),
+            used: HashSet::new(),
             inline: profile.refs == Refs::Inline || (!profile.recursion && is_recursive(root)),
             schemas: 0,
             depth: 0,
@@ -76,7 +85,7 @@ impl<'s> Walk<'s> {
             pointer::push(&mut pointer, keyword);
         }
         let change = Change { pointer, kind, message: message.into() };
-        if !self.changes.contains(&change) {
+        if self.noted.insert(change.clone()) {
             self.changes.push(change);
         }
     }
@@ -214,16 +223,18 @@ impl<'s> Walk<'s> {
         let target = if reference == "#" {
             "#".to_owned()
         } else {
-            let name = match self.kept.iter().find(|(known, _)| known == reference) {
+            let known = self.kept_at.get(reference).and_then(|at| self.kept.get(*at));
+            let name = match known {
                 Some((_, name)) => name.clone(),
                 None => {
                     let last = reference.rsplit('/').next().unwrap_or_default();
                     let last: String =
                         last.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
                     let mut name = if last.is_empty() { "def".to_owned() } else { last };
-                    while self.kept.iter().any(|(_, used)| *used == name) {
+                    while !self.used.insert(name.clone()) {
                         name.push('_');
                     }
+                    self.kept_at.insert(reference.to_owned(), self.kept.len());
                     self.kept.push((reference.to_owned(), name.clone()));
                     name
                 }
@@ -448,7 +459,7 @@ fn is_recursive(root: &Value) -> bool {
     references.sort_unstable();
     references.dedup();
     references.iter().any(|start| {
-        let mut seen: Vec<&str> = Vec::new();
+        let mut seen: HashSet<&str> = HashSet::new();
         let mut queue = vec![*start];
         while let Some(reference) = queue.pop() {
             let Some(target) = pointer::resolve(root, reference) else { continue };
@@ -458,8 +469,7 @@ fn is_recursive(root: &Value) -> bool {
                 if next == *start || next == "#" {
                     return true;
                 }
-                if !seen.contains(&next) {
-                    seen.push(next);
+                if seen.insert(next) {
                     queue.push(next);
                 }
             }
