@@ -44,9 +44,9 @@ from ._core import (
     format_tool_results,
     normalize,
 )
-from ._executed import Execute, OwnTimeoutError, attempt, check_execute, words
+from ._executed import Execute, Executes, OwnTimeoutError, attempt, executor, words
 from ._observed import StreamReader, own_ids, with_calls, written
-from .errors import BadOptionError, BadToolError
+from .errors import BadOptionError, BadToolError, CallError
 from .messages import convert_messages
 
 __all__ = ["ToolCalling", "ToolOutcome"]
@@ -343,30 +343,35 @@ class ToolCalling:
 
     # -- what becomes of the calls --
 
-    async def execute_native_tool_calls(self, execute: Execute) -> list[ToolOutcome]:
+    async def execute_native_tool_calls(
+        self, execute: Executes | None = None, *, context: Any = None
+    ) -> list[ToolOutcome]:
         """Execute the pending calls at once and return their outcomes in the model's order.
 
         Args:
             execute: Takes a ToolCall and returns the result: a coroutine function, or a function, which runs in a
-                thread. What it raises becomes an error result, is logged (``toolglot.service``), and is the outcome's
+                thread. Or functions by the names of their tools, which get the arguments as their annotations say; or a
+                ToolSet of functions. None stands for the functions that the service's own tools were made of.
+                What a function raises becomes an error result, is logged (``toolglot.service``), and is the outcome's
                 ``exception``; a result that says so as MCP's do (``isError``, ``is_error``) is an error as well. Which
                 server has the tool is ``tool_set[call.name].server``.
+            context: For parameters that are annotated ``toolglot.Context[T]``.
 
         A call that is not runnable is never executed: its outcome says what was wrong, for the model. Calls that have
         an outcome are not executed again, and who asks while they run waits for the same outcomes.
 
         Raises:
-            BadOptionError: ``execute`` is no function of one argument.
+            BadOptionError: ``execute`` is no function of one argument, or has no function for a call that may run.
         """
-        check_execute(execute)
         exchange = self._exchange()
+        run = executor(execute, exchange.turn.tool_calls if exchange.turn is not None else (), self.tool_set, context)
         if exchange.turn is None:
             return []
         if exchange.outcomes is not None:
             return list(exchange.outcomes)
         # Not what stands in the exchange when they are done: by then it may be another answer's.
         if exchange.running is None:
-            outcomes = await self._run_all(exchange, execute, exchange.turn.tool_calls)
+            outcomes = await self._run_all(exchange, run, exchange.turn.tool_calls)
         else:
             outcomes = await asyncio.wrap_future(exchange.running)
         return list(outcomes)
@@ -394,10 +399,14 @@ class ToolCalling:
             result = await asyncio.wait_for(attempt(execute, call), settings.timeout)
         except (TimeoutError, asyncio.TimeoutError):
             return ToolOutcome(call, False, error=f"{call.name} timed out")
+        except CallError as error:
+            # The arguments are not what the annotations say: nothing was run, and nothing failed.
+            return ToolOutcome(call, False, error=str(error))
         except Exception as error:
             raised = error.__cause__ if isinstance(error, OwnTimeoutError) else error
-            _log.warning("the tool %s failed", call.name, exc_info=raised)
             said = words(error)
+            _log.warning("the tool %s failed: %s", call.name, said)
+            _log.debug("the tool %s failed", call.name, exc_info=raised)
             return ToolOutcome(call, False, error=said, exception=raised if isinstance(raised, Exception) else error)
         failed = getattr(result, "is_error", None) is True or getattr(result, "isError", None) is True
         if isinstance(result, Mapping) and result.get("isError") is True:
