@@ -49,7 +49,8 @@ def written(provider: str, answers: list[tuple[str, list[ToolCall]]], results: l
     """The history as README's loop writes it."""
     messages: list[Any] = [*toolglot.convert_messages([{"role": "user", "content": "?"}], to=provider)]
     for number, (content, made) in enumerate(answers):
-        turn = Turn(content, made)
+        # An id of an earlier answer once more is seen only by who sees both: the service, and `repair_history`.
+        turn = Turn(content, [call._with_id(f"{number}{call.id}") for call in made])
         messages += flat(toolglot.assistant_message(turn, provider=provider, tools=tools))
         outcomes = [
             (call, results[(number + place) % len(results)])
