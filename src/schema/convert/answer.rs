@@ -6,7 +6,7 @@
 use super::members::{fill, put};
 use super::profile::{Profile, Strict};
 use super::target::{Format, Target};
-use super::{anthropic, bedrock, cohere, gemini, llama_cpp, openai, openrouter, write};
+use super::{anthropic, bedrock, cohere, gemini, llama_cpp, moonshot, openai, openrouter, write};
 use crate::error::{Error, ErrorCode};
 use crate::schema::{Resolution, Tool, ToolSet};
 use serde_json::{Map, Value, json};
@@ -35,6 +35,7 @@ fn row(target: &Target) -> Option<Row> {
             let model = target.model.as_deref();
             chat(openrouter::strict_profile(model), openrouter::profile(model))
         }
+        Format::Moonshot => chat(None, &moonshot::PROFILE),
         Format::Mistral => chat(Some(&CLOSED), &Profile::OPEN),
         Format::LlamaCpp => chat(Some(&llama_cpp::PROFILE), &llama_cpp::PROFILE),
         Format::OpenAiResponses => Row {

@@ -192,7 +192,7 @@ fn row(provider: &str, format: Format) -> Option<&'static Row> {
             "openai" | "openai_chat" | "azure" | "azure_openai" => &OPENAI,
             _ => &CHAT,
         },
-        Format::OpenRouter => &CHAT,
+        Format::OpenRouter | Format::Moonshot => &CHAT,
         Format::OpenAiResponses => &RESPONSES,
         Format::Anthropic => &ANTHROPIC,
         Format::Gemini => &GEMINI,
