@@ -191,7 +191,7 @@ impl Mended<'_> {
             // What is wrong with one that is read with others may be told of the first of them.
             if self.wrong.contains(&index) || self.wrong.contains(&unit.raw.start) {
                 if adds(&patch) {
-                    let message = "fields of this message that nobody here knows were left out when it was mended";
+                    let message = "fields of this message were left out when it was mended";
                     issues.push(Issue::of(IssueCode::Converted, format!("/{index}"), message));
                 }
                 continue;
