@@ -131,13 +131,13 @@ impl Assembly {
         }
         let Some(slot) = self.calls.slots.get_mut(at) else { return };
         slot.close();
-        if std::mem::take(&mut slot.twin) {
-            if let Some(first) = self.calls.repeated(at, Names(self.reading.tools.as_deref())) {
-                let message = "the call came twice with the same id; it is kept once";
-                self.finals[at] = self.finals.get(first).copied().flatten();
-                self.issue(Issue::of(IssueCode::ProviderField, format!("/tool_calls/{at}"), message));
-                return;
-            }
+        if std::mem::take(&mut slot.twin)
+            && let Some(first) = self.calls.repeated(at, Names(self.reading.tools.as_deref()))
+        {
+            let message = "the call came twice with the same id; it is kept once";
+            self.finals[at] = self.finals.get(first).copied().flatten();
+            self.issue(Issue::of(IssueCode::ProviderField, format!("/tool_calls/{at}"), message));
+            return;
         }
         let Some(slot) = self.calls.slots.get(at) else { return };
         if slot.name.is_empty() && slot.id.is_empty() && slot.text.trim().is_empty() {
