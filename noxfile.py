@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 import nox
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 WHEELS = Path("target/wheels").resolve()
-PROFILE = Path("pgo/toolglot.profdata")
+# The share of functions that may differ from those of the build that counted.
+MISMATCH = 0.02
 FUZZ_TARGETS = ("engine", "history", "providers", "repair", "tools")
 
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "virtualenv"
-nox.options.sessions = ["lint", "docs", "typing", "linear", "tests", "examples"]
+nox.options.sessions = ["lint", "docs", "typing", "tests", "examples"]
 nox.options.error_on_missing_interpreters = True
 
 # Debug information of dependencies doubles the time of a build and helps no test.
@@ -30,7 +33,7 @@ def install_tools(session: nox.Session, *groups: str) -> None:
 
 
 def build_wheel(session: nox.Session) -> Path:
-    """Build the wheel that users get."""
+    """Build what an installation from source gives, quickly."""
     session.install("maturin>=1.9,<2")
     shutil.rmtree(WHEELS, ignore_errors=True)
     session.run("maturin", "build", "--release", "--out", str(WHEELS), "--interpreter", "python")
@@ -56,30 +59,50 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "format", "--check", ".")
     session.run("ruff", "check", ".")
     session.run("cargo", "fmt", "--check", external=True)
-    for features in ([], ["--features", "templates"], ["--features", "python"]):
-        session.run("cargo", "clippy", "--all-targets", *features, "--", "-D", "warnings", external=True)
+    # All that there is; then the library alone, in which something may be unused without a feature.
+    for what in (["--all-targets", "--features", "python"], ["--lib", "--features", "templates"], ["--lib"]):
+        session.run("cargo", "clippy", *what, "--", "-D", "warnings", external=True)
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """The Rust tests; then the wheel that users get, installed into a clean environment, and the Python tests."""
-    session.run("cargo", "test", "--features", "templates", external=True)
+    """The Rust tests; then the wheel of this tree, installed into a clean environment, and the Python tests."""
+    counts = counting(session)
+    session.run("cargo", "test", "--features", "templates", *counts.options, external=True, env=counts.env)
     # The core knows nothing of Python: cargo finds no pyo3 among its dependencies, and says so with this code.
     session.run("cargo", "tree", "-e", "normal", "-i", "pyo3", external=True, success_codes=[101], silent=True)
     install_tools(session, "test")
     install_package(session)
-    session.run("pytest", *session.posargs)
+    session.run("pytest", "-n", "auto", *session.posargs)
 
 
 @nox.session
 def linear(session: nox.Session) -> None:
-    """That work grows with the text and no faster: built so that the code counts how often each piece of it runs."""
-    if not list(rust_libraries(session).glob("libprofiler_builtins-*")):
+    """Of the Rust tests only that work grows with the text and no faster, which needs code that counts how often it runs."""
+    counts = counting(session)
+    if not counts.options:
         session.skip("this Rust has no runtime for profiles; that of rustup has")
+    test = ["cargo", "test", "--features", "templates", "--test", "linear", *counts.options]
+    session.run(*test, external=True, env=counts.env)
+
+
+class Counting(NamedTuple):
+    """Options and environment of `cargo test`."""
+
+    options: list[str]
+    env: dict[str, str]
+
+
+def counting(session: nox.Session) -> Counting:
+    """How tests are built that count how often each piece of code runs: not at all, without the runtime for it.
+
+    All tests are, so that those of tests/linear.rs need no build of their own.
+    """
+    if not list(rust_libraries(session).glob("libprofiler_builtins-*")):
+        return Counting([], {})
     counts = Path("target/counted").resolve()
     flags = f"-Cprofile-generate={counts / 'counts'} --cfg counted -Dwarnings"
-    test = ["cargo", "test", "--features", "templates", "--test", "linear", "--target-dir", str(counts)]
-    session.run(*test, external=True, env={"RUSTFLAGS": flags, "CARGO_PROFILE_DEV_OPT_LEVEL": "1"})
+    return Counting(["--target-dir", str(counts)], {"RUSTFLAGS": flags})
 
 
 @nox.session
@@ -103,31 +126,48 @@ def e2e(session: nox.Session) -> None:
 
 @nox.session
 def wheel(session: nox.Session) -> None:
-    """Build the wheel into target/wheels and install it into a clean environment."""
-    session.install(str(build_wheel(session)))
-    session.run("toolglot", "--version")
+    """Build the wheel to publish into target/dist, by a profile of what runs often: nox -s wheel [-- LLVM_PROFDATA].
 
-
-@nox.session
-def profile(session: nox.Session) -> None:
-    """Count anew what runs often, for the builds to come: nox -s profile [-- LLVM_PROFDATA].
-
-    A build that counts is made to do what pgo/train.py says. The counts become pgo/toolglot.profdata, which is committed.
-    The tool that merges them is that of the compiler (rustup component add llvm-tools), or the one that is named.
+    A build that counts is made to do what pgo/train.py says, and the wheel is built by its counts. The tool that merges
+    them is that of the compiler (rustup component add llvm-tools), or the one that is named.
     """
     merge = session.posargs[0] if session.posargs else str(rust_libraries(session).parent / "bin" / "llvm-profdata")
     if not shutil.which(merge):
         session.error(f"there is no {merge}: rustup component add llvm-tools")
+    session.install("maturin>=1.9,<2")
+    build = ["maturin", "build", "--profile", "dist", "--interpreter", "python", "--out"]
+
     counts = Path("target/profile").resolve()
     shutil.rmtree(counts, ignore_errors=True)
-    session.install("maturin>=1.9,<2")
-    build = ["maturin", "build", "--release", "--out", str(counts), "--interpreter", "python"]
-    session.run(*build, "--target-dir", str(counts / "build"), "--", f"-Cprofile-generate={counts}")
-    (wheel,) = counts.glob("*.whl")
-    session.install("--force-reinstall", str(wheel))
+    # By the very profile of the wheel: functions have other names under another one, that without optimisation across crates say.
+    session.run(*build, str(counts), "--", f"-Cprofile-generate={counts}")
+    (counting,) = counts.glob("*.whl")
+    session.install("--force-reinstall", str(counting))
     session.run("python", "pgo/train.py", silent=True)
-    # Of what never ran nothing is said, so that it is built as ever.
-    session.run(merge, "merge", "--sparse", "-o", str(PROFILE), *map(str, counts.glob("*.profraw")), external=True)
+    profile = counts / "toolglot.profdata"
+    # What never ran is in it as well, to be built for size, and so that its absence says that the profile does not match.
+    session.run(merge, "merge", "-o", str(profile), *map(str, counts.glob("*.profraw")), external=True)
+
+    dist = Path("target/dist").resolve()
+    shutil.rmtree(dist, ignore_errors=True)
+    by_profile = [f"-Cprofile-use={profile}", "-Cllvm-args=-pgo-warn-missing-function"]
+    said = str(session.run(*build, str(dist), "--", *by_profile, silent=True))
+    check_profile(session, said, str(session.run(merge, "show", str(profile), external=True, silent=True)))
+    (built,) = dist.glob("*.whl")
+    session.install("--force-reinstall", str(built))
+    session.run("toolglot", "--version")
+    session.log(f"{built.name}: {built.stat().st_size / 1e6:.1f} MB")
+
+
+def check_profile(session: nox.Session, said: str, profile: str) -> None:
+    """Fail if functions do not find themselves in the profile: the compiler says so, builds on, and the wheel is slow."""
+    known = re.search(r"Total functions: (\d+)", profile)
+    if not known:
+        session.error(f"llvm-profdata says nothing of functions: {profile}")
+    strange = len(re.findall(r"no profile data available for function|hash mismatch", said))
+    session.log(f"{strange} of {known[1]} functions are not in the profile as they are now")
+    if strange > MISMATCH * int(known[1]):
+        session.error("the profile does not match what was built: are both builds of the same features?")
 
 
 @nox.session
@@ -195,6 +235,14 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def differ(session: nox.Session) -> None:
+    """What two builds read differently: nox -s differ -- BEFORE [AFTER] [--cases FILE ...], as tests/differ.py says."""
+    session.install("maturin>=1.9,<2")
+    # That something differs is an answer, and no failure.
+    session.run("python", "tests/differ.py", *session.posargs, success_codes=[0, 1])
+
+
+@nox.session
 def fuzz(session: nox.Session) -> None:
     """Search for texts that break a promise, with the search profile of `tests/conftest.py`."""
     install_tools(session, "test")
@@ -204,8 +252,8 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none")
 def soak(session: nox.Session) -> None:
-    """Search with each fuzz target for inputs that break a promise, two at once: nox -s soak [-- SECONDS A TARGET]."""
-    seconds = session.posargs[0] if session.posargs else "60"
+    """Search for inputs that break a promise, two targets at once: nox -s soak [-- SECONDS [TARGET ...]]."""
+    seconds, *targets = session.posargs or ["60"]
     target_dir = Path("target/fuzz").resolve()
     build = ["cargo", "build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--bin", "soak"]
     session.run(*build, "--target-dir", str(target_dir), external=True)
@@ -215,6 +263,6 @@ def soak(session: nox.Session) -> None:
         return target, subprocess.run(command, check=False).returncode
 
     with ThreadPoolExecutor(2) as pool:
-        failing = [target for target, code in pool.map(run, FUZZ_TARGETS) if code]
+        failing = [target for target, code in pool.map(run, targets or FUZZ_TARGETS) if code]
     if failing:
         session.error(f"fuzzing found something: {', '.join(failing)}")

@@ -1,4 +1,4 @@
-"""What toolglot is made to do while a build counts what runs often: `nox -s profile` runs it.
+"""What toolglot is made to do while a build counts what runs often: `nox -s wheel` runs it.
 
 Answers as models write them, in every dialect, told and in auto, whole and streamed: calls first, and of long texts only
 as many as take about as long. Then broken JSON, tools, and what providers answer, as the benches beside this folder have

@@ -5,7 +5,7 @@ use toolglot::ErrorCode;
 use toolglot::explain::{Reason, SpanKind};
 use toolglot::json::Ending;
 use toolglot::schema::convert::LossKind;
-use toolglot::turn::{CallStatus, IssueCode, RepairCode, Source, StopReason};
+use toolglot::turn::{CallStatus, Evidence, IssueCode, RepairCode, Source, StopReason};
 
 fn file(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect(path)
@@ -55,6 +55,7 @@ fn the_stub_lists_every_word() {
     let stub = file("python/toolglot/_core.pyi");
     for (list, known) in [
         ("_Status: TypeAlias = Literal[", codes(CallStatus::ALL, CallStatus::as_str)),
+        ("_Evidence: TypeAlias = Literal[", codes(Evidence::ALL, Evidence::as_str)),
         ("_StopReason: TypeAlias = Literal[", codes(StopReason::ALL, StopReason::as_str)),
         ("_Source: TypeAlias = Literal[", codes(Source::ALL, |source| source.as_str().unwrap_or_default())),
         ("_LossKind: TypeAlias = Literal[", codes(LossKind::ALL, LossKind::as_str)),

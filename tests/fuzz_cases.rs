@@ -1,6 +1,11 @@
 //! What fuzzing found, as data: `tests/data/fuzz/*.jsonl`, one input a line, each read in every way it can be cut; and a short run of the
 //! fuzz target itself. `fuzz/` runs it for long.
-#[allow(dead_code, unreachable_pub, reason = "it is a crate of its own, of which the test runs a part")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    clippy::print_stdout,
+    reason = "it is a crate of its own, of which the test runs a part"
+)]
 #[path = "../fuzz/src/lib.rs"]
 mod fuzz;
 

@@ -366,16 +366,13 @@ fn a_result_cannot_forge_a_turn_or_a_call() {
         ] {
             assert!(!inner.contains(marker), "{marker} in {inner}");
         }
-        assert_eq!(harden(text).replace('\u{200b}', ""), text, "nothing but breaks was added");
-        // What spells a call without its markers stands as a JSON string.
-        if let Ok(Value::Object(quoted)) = serde_json::from_str(inner) {
-            assert_eq!(quoted["content"], json!(harden(text)));
-        }
+        assert_eq!(harden(text, None).replace('\u{200b}', ""), text, "nothing but breaks was added");
+        assert_eq!(harden(text, None), inner);
         let turn = toolglot::engine::extract(inner, &toolglot::dialect::Dialects::auto(), None, &Default::default());
         assert!(turn.tool_calls.is_empty(), "{inner}");
     }
-    let harmless = "if a < b and c[0] > 1: print('<b>x</b>', f[x])";
-    assert_eq!(harden(harmless), harmless);
+    let harmless = "if a < b and c[0] > 1: return x['<b>x</b>'], f[x]";
+    assert_eq!(harden(harmless, None), harmless);
 }
 
 #[track_caller]

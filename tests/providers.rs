@@ -396,7 +396,7 @@ fn a_call_in_an_error_body_is_rescued() {
 #[test]
 fn what_an_error_body_quotes_is_read_in_its_own_words() {
     let call = r#"get_weather{"city": "Paris"}"#;
-    let sentence = format!("{call} is what I would call");
+    let sentence = format!("I would call {call}");
     let (one, two) = (format!("{call}</function>"), format!("{call}</function>\n{call}</function>"));
     let texts: [(&str, &str, usize, CallStatus); 11] = [
         (r#"<function=get_weather>{"city": "Paris"}</function>"#, "", 1, CallStatus::Ok),

@@ -401,7 +401,7 @@ class Text(str):
         (1.5e300, 1.5e300),
         ("a\x00\n\U0001f600", "a\x00\n\U0001f600"),
     ],
-    ids=repr,
+    ids=lambda value: value.__name__ if isinstance(value, type) else type(value).__name__,
 )
 def test_objects_are_read_as_what_they_say(value: Any, read: Any) -> None:
     call = toolglot.ToolCall("f", {"value": value})

@@ -125,7 +125,7 @@ def test_a_policy(files: list[str]) -> None:
     [
         (["explain", "no such file"], ["no such file", "No such file"]),
         (["explain", "--policy", "fences"], ["OPTION=VALUE"]),
-        (["explain", "--policy", "fence=ignore"], ["fence", "fences, reasoning"]),
+        (["explain", "--policy", "fence=ignore"], ["fence", "fences, bare"]),
         (["explain", "--policy", "fences=never"], ["fences", "ignore"]),
         (["explain", "--dialect", "klingon"], ["klingon"]),
         (["explain", "--color", "pink"], ["--color", "always"]),
@@ -158,8 +158,8 @@ def test_a_captured_case_is_a_test(files: list[str], tmp_path: Path) -> None:
     assert printed.returncode == 0
     assert "read as search [ok]" in printed.stderr
     case = json.loads(printed.stdout)
-    assert list(case) == ["about", "dialect", "text", "tools", "expect"]
-    assert case["about"] == "answer"
+    assert list(case) == ["about", "source", "dialect", "text", "tools", "expect"]
+    assert (case["about"], case["source"]) == ("answer", "captured")
     assert case["text"] == TEXT
     check(case, toolglot.extract(case["text"], **options(case, case["dialect"])))
     case["expect"]["calls"][0]["arguments"] = {"query": "e"}

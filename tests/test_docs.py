@@ -35,15 +35,18 @@ def test_readme(line: int, code: str) -> None:
     assert printed.getvalue().splitlines()[: len(said)] == said
 
 
+def guide(name: str) -> list[str]:
+    text = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
+    return re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
 GUIDES = [
     pytest.param(name, code, id=f"{name}-{number}")
     for name in ("migrating", "own-dialects")
-    for number, code in enumerate(
-        re.findall(
-            r"^```python\n(.*?)^```", (ROOT / "docs" / f"{name}.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
-        )
-    )
+    for number, code in enumerate(guide(name))
 ]
+# The blocks of this page go on with what those before them made.
+GUIDES.append(pytest.param("what-is-a-call", "".join(guide("what-is-a-call")), id="what-is-a-call"))
 
 
 @pytest.mark.parametrize(("name", "code"), GUIDES)

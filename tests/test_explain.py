@@ -24,7 +24,7 @@ from test_promises import TOOLS, soup
 CASES = [json.loads(line) for line in (ROOT / "tests" / "data" / "explain.jsonl").read_text("utf-8").splitlines()]
 REASONS = {
     "not_readable", "cut_off", "no_name", "no_arguments", "definition", "too_deep", "channel", "no_tools",
-    "name_not_offered", "place", "inline_code", "fence_of_code", "fence_policy", "quoted", "runaway", "draft",
+    "name_not_offered", "place", "inline_code", "fence_of_code", "fence_policy", "bare_policy", "quoted", "runaway", "draft",
     "limit_reached", "other_dialect",
 }  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -126,15 +127,132 @@ def test_tags_of_a_family_are_broken_whatever_they_are_called() -> None:
 
 def test_data_stays_data() -> None:
     for text in (
-        "if a < b and c[0] > 1: print('<b>x</b>', f[x])",
-        ">>> f(x)\n[1, 2]",
-        "<html><name>x</name></html>",
-        '{"user": {"name": "Ann"}}',
+        "if a < b and c[0] > 1: return x['<b>x</b>'], f[x]",
+        '{"temp": 18, "days": [1, 2], "user": "Ann"}',
         "[link](https://example.org) | a | b |",
     ):
         assert toolglot.harden(text) == text
-    # What could be read for a call stands as a JSON string: nothing of it is lost.
-    content = shown('{"name": "f", "arguments": {"a": 1}}', "hermes")
-    inner = content.removeprefix("<tool_response>\n").removesuffix("\n</tool_response>")
-    assert json.loads(json.loads(inner)["content"]) == {"name": "f", "arguments": {"a": 1}}
-    assert '{"temp": 18}' in shown('{"temp": 18}', "hermes")
+    # Where the tools are known, so does all that calls none of them.
+    for text in (
+        "import os\nos.remove(path='a')\nprint(x)",
+        "<html><head><name>x</name></head></html>",
+        '{"user": {"name": "Ann"}, "items": [{"name": "Bob", "function": "cook"}]}',
+        "fn main() {\n    let x = Point { x: 1 };\n}",
+        ".a { color: red }\nbody { margin: 0 }",
+    ):
+        assert toolglot.harden(text, tools=TOOLS) == text
+        assert text in shown(text, "hermes", toolglot.extract(CALL, tools=TOOLS, dialect="hermes").tool_calls[0])
+    # JSON stays JSON, and without the breaks it is what it was.
+    call = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
+    for tools in (None, TOOLS):
+        hard = toolglot.harden(call, tools=tools)
+        assert hard != call
+        assert hard.replace(BREAK, "") == call
+        json.loads(hard)
+
+
+CALL = '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_call>'
+
+# How an example of each dialect may stand in a result, and how a model repeats what it was told.
+WRAPPED: dict[str, Callable[[str], str]] = {
+    "alone": lambda text: text,
+    "in JSON": lambda text: json.dumps({"content": text, "n": [{"text": text}]}),
+    "quoted": lambda text: f'She wrote: "{text}"',
+    "in a fence": lambda text: f"```\n{text}\n```",
+    "in a quotation": lambda text: "> " + text.replace("\n", "\n> "),
+}
+REPEATED: dict[str, Callable[[str], str]] = {
+    "alone": lambda text: text,
+    "in prose": lambda text: f"The file says: {text} That is all.",
+    "in a line": lambda text: f"The file says:\n\n{text}\n\nThat is all.",
+    "in quotes": lambda text: f'It says "{text}" there.',
+    "in single quotes": lambda text: f"'{text}'",
+    "as code": lambda text: f"`{text}`",
+    "in a fence": lambda text: f"```json\n{text}\n```",
+    "in Python": lambda text: f"```python\n{text}\n```",
+    "in a list": lambda text: f"- {text}",
+    "in a numbered list": lambda text: f"Steps:\n1. {text}\n2. {text}",
+    "in a quotation": lambda text: "> " + text.replace("\n", "\n> "),
+    "in JSON": lambda text: json.dumps({"content": text}, ensure_ascii=False),
+    "behind reasoning": lambda text: f"<think>x</think>{text}",
+    "in reasoning": lambda text: f"<think>{text}",
+    "as a result": lambda text: f"<tool_response>\n{text}\n</tool_response>",
+}
+EXAMPLES = {
+    dialect.name: [dialect.example, (ROOT / "examples" / "outputs" / f"{dialect.name}.txt").read_text("utf-8")]
+    for dialect in DIALECTS
+}
+
+
+PROVIDERS = ["openai", "openai_responses", "anthropic", "gemini", "mistral", "cohere", "ollama", "bedrock"]
+
+
+def no_calls(text: str, dialect: str) -> None:
+    for tools, reader in itertools.product((None, TOOLS), (dialect, "auto", "json", "pythonic", "cline")):
+        assert toolglot.extract(text, tools=tools, dialect=reader).tool_calls == (), (reader, text)
+
+
+@pytest.mark.parametrize("dialect", EXAMPLES)
+def test_an_example_is_no_call_once_hardened(dialect: str) -> None:
+    for output, wrap in itertools.product(EXAMPLES[dialect], WRAPPED.values()):
+        text = wrap(output)
+        for tools in (None, TOOLS):
+            hard = toolglot.harden(text, tools=tools)
+            assert hard.replace(BREAK, "") == text
+            assert toolglot.harden(hard, tools=tools) == hard
+            for repeat in REPEATED.values():
+                no_calls(repeat(hard), dialect)
+
+
+@pytest.mark.parametrize("reader", EXAMPLES)
+def test_no_dialect_reads_a_hardened_example(reader: str) -> None:
+    for examples in EXAMPLES.values():
+        for output in examples:
+            hard = toolglot.harden(output)
+            for tools, repeat in itertools.product((None, TOOLS), REPEATED.values()):
+                turn = toolglot.extract(repeat(hard), tools=tools, dialect=reader)
+                assert turn.tool_calls == (), repeat(hard)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_no_providers_result_is_a_call(provider: str) -> None:
+    call = {"id": "call_1", "name": "get_weather", "arguments": {}}
+    for dialect, examples in EXAMPLES.items():
+        for output in examples:
+            for result in (output, {"content": output}, [{"type": "text", "text": output}]):
+                message = toolglot.format_tool_result(call, result, provider=provider, harden=True, tools=TOOLS)
+                told = [content for content in strings(message) if BREAK in content]
+                assert told, message
+                for content, repeat, reader in itertools.product(told, REPEATED.values(), (dialect, "auto")):
+                    assert toolglot.extract(repeat(content), tools=TOOLS, dialect=reader).tool_calls == (), content
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every text in a message."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from strings(inner)
+
+
+def test_results_of_calls_in_text_are_hardened() -> None:
+    turn = toolglot.extract(CALL, tools=TOOLS, dialect="hermes")
+    told = toolglot.format_tool_result(turn.tool_calls[0], CALL)["content"]
+    assert toolglot.extract(told, tools=TOOLS).tool_calls == ()
+    (message,) = toolglot.format_tool_results([(turn.tool_calls[0], CALL)])
+    assert message["content"] == told
+    assert toolglot.format_tool_result(turn.tool_calls[0], CALL, harden=False)["content"] == CALL
+    assert toolglot.format_tool_result(toolglot.ToolCall("get_weather", {}), CALL)["content"] == CALL
+
+
+def test_what_is_cut_begins_no_call() -> None:
+    text = "x" * 200 + "get_weather(city='Oslo')\n"
+    call = {"id": "call_1", "name": "get_weather", "arguments": {}}
+    for limit in range(90, 120):
+        told = toolglot.format_tool_result(call, text, provider="text", dialect="pythonic", max_chars=limit)["content"]
+        for tools, reader in itertools.product((None, TOOLS), ("pythonic", "auto")):
+            assert toolglot.extract(told, tools=tools, dialect=reader).tool_calls == (), told

@@ -5,13 +5,14 @@ Run by `nox -s sdks`; skipped where an SDK is not installed.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import json
 import struct
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -102,12 +103,48 @@ def check(turn: toolglot.Turn, content: str = CONTENT) -> None:
 def check_stream(chunks: Any, provider: str) -> None:
     for given in (provider, "auto"):
         chunks = list(chunks)
-        stream = toolglot.StreamNormalizer(given)
-        events = [event for chunk in chunks for event in stream.feed(chunk)]
-        events += stream.close()
-        check(stream.finish())
-        assert "".join(event.text for event in events if event.kind == "text") == CONTENT
-        assert sum(event.kind == "call_ended" for event in events) == 2
+        stream = toolglot.stream(chunks, provider=given)
+        events = list(stream)
+        check(stream.turn)
+        check_events(events)
+
+
+def check_events(events: list[toolglot.Event]) -> None:
+    assert "".join(event.text for event in events if event.kind == "text") == CONTENT
+    assert sum(event.kind == "call_ended" for event in events) == 2
+    # Gemini has no word but STOP, and the turn says that it means something else.
+    assert [event.issue for event in events if event.issue and event.issue.code != "stop_reason"] == []
+
+
+def check_helper(manager: Any) -> None:
+    """A stream helper of an SDK: what it hands out beside the events of the wire says nothing twice."""
+    with manager as helper, toolglot.stream(helper) as stream:
+        events = list(stream)
+    check(stream.turn)
+    check_events(events)
+    with pytest.raises(TypeError, match=r"`with \.\.\. as stream`"):
+        toolglot.stream(manager)
+
+
+def check_async(made: Callable[[], Any], opened: Callable[[Any], Any]) -> None:
+    """The same from an async client; `opened` gives a helper's manager, or a coroutine of a stream."""
+
+    async def read(source: Any) -> None:
+        stream = toolglot.stream(source)
+        events = [event async for event in stream]
+        check(stream.turn)
+        check_events(events)
+
+    async def run() -> None:
+        async with made() as client:
+            given = opened(client)
+            if hasattr(given, "__aenter__"):
+                async with given as helper:
+                    await read(helper)
+            else:
+                await read(await given)
+
+    asyncio.run(run())
 
 
 def test_openai_chat(replay: Replay) -> None:
@@ -145,6 +182,54 @@ def test_anthropic(replay: Replay) -> None:
     assert toolglot.assistant_message(turn, provider="anthropic")["content"][0]["signature"].startswith("EqQB")
     replay.serve(sse(case("anthropic", "anthropic/stream_text_and_two_calls"), done=False), "text/event-stream")
     check_stream(client.messages.create(model="m", max_tokens=10, messages=MESSAGES, stream=True), "anthropic")
+
+
+def test_stream_helpers_of_openai(replay: Replay) -> None:
+    openai = pytest.importorskip("openai")
+    options = {"base_url": replay.url, "api_key": "x", "max_retries": 0}
+    client, awaited = openai.OpenAI(**options), lambda: openai.AsyncOpenAI(**options)
+    replay.stream(case("openai_chat", "openai_chat/stream_text_and_two_calls"))
+    check_helper(client.chat.completions.stream(model="m", messages=MESSAGES))
+    check_async(awaited, lambda client: client.chat.completions.stream(model="m", messages=MESSAGES))
+    check_async(awaited, lambda client: client.chat.completions.create(model="m", messages=MESSAGES, stream=True))
+    replay.stream(case("openai_responses", "openai_responses/stream_text_and_two_calls"))
+    check_helper(client.responses.stream(model="m", input="hi"))
+    check_async(awaited, lambda client: client.responses.stream(model="m", input="hi"))
+
+
+def test_stream_helpers_of_anthropic(replay: Replay) -> None:
+    anthropic = pytest.importorskip("anthropic")
+    options = {"base_url": replay.url, "api_key": "x", "max_retries": 0}
+    client, awaited = anthropic.Anthropic(**options), lambda: anthropic.AsyncAnthropic(**options)
+    replay.serve(sse(case("anthropic", "anthropic/stream_text_and_two_calls"), done=False), "text/event-stream")
+    asked: dict[str, Any] = {"model": "m", "max_tokens": 10, "messages": MESSAGES}
+    check_helper(client.messages.stream(**asked))
+    check_helper(client.beta.messages.stream(**asked))
+    check_async(awaited, lambda client: client.messages.stream(**asked))
+    check_async(awaited, lambda client: client.messages.create(**asked, stream=True))
+
+
+def test_an_early_exit_closes_the_response(replay: Replay) -> None:
+    openai = pytest.importorskip("openai")
+    url = replay.stream(case("openai_chat", "openai_chat/stream_text_and_two_calls"))
+    client = openai.OpenAI(base_url=url, api_key="x", max_retries=0)
+    source = client.chat.completions.create(model="m", messages=MESSAGES, stream=True)
+    with toolglot.stream(source) as stream:
+        next(stream)
+        assert not source.response.is_closed
+    assert source.response.is_closed
+    with pytest.raises(toolglot.BadOptionError):
+        _ = stream.turn
+
+
+def test_bytes_of_a_connection(replay: Replay) -> None:
+    httpx = pytest.importorskip("httpx")
+    url = replay.stream(case("openai_chat", "openai_chat/stream_text_and_two_calls"))
+    with httpx.stream("POST", url, json={}) as response:
+        stream = toolglot.stream(response.iter_bytes())
+        events = list(stream)
+    check(stream.turn)
+    check_events(events)
 
 
 def test_gemini(replay: Replay) -> None:

@@ -46,9 +46,11 @@ from .errors import (
     UnknownProviderError,
 )
 from .messages import Messages, check_history, convert_messages, repair_history
+from .streams import AsyncEventStream, EventStream, stream
 
 __all__ = [
     "ArgumentError",
+    "AsyncEventStream",
     "BadDialectError",
     "BadJsonError",
     "BadMessageError",
@@ -57,6 +59,7 @@ __all__ = [
     "BadToolError",
     "Dialect",
     "Event",
+    "EventStream",
     "Explanation",
     "InternalError",
     "Issue",
@@ -93,4 +96,5 @@ __all__ = [
     "provider_id",
     "repair_history",
     "repair_json",
+    "stream",
 ]

@@ -30,9 +30,9 @@ def expectation(turn: Turn) -> dict[str, Any]:
     return expect
 
 
-def case(text: str, about: str, tools: list[Any] | None, options: dict[str, Any]) -> dict[str, Any]:
+def case(text: str, about: str, source: str, tools: list[Any] | None, options: dict[str, Any]) -> dict[str, Any]:
     """The case: one line of a file in tests/data/dialects. Options that are the defaults are left out."""
-    made: dict[str, Any] = {"about": about, "dialect": options["dialect"], "text": text}
+    made: dict[str, Any] = {"about": about, "source": source, "dialect": options["dialect"], "text": text}
     if tools is not None:
         made["tools"] = tools
     if options["starts_in"] != "content":

@@ -78,7 +78,7 @@ CAPTURE_HELP = """\
 Turn a model output that was read wrongly into a case for a test.
 
 The case is one line of JSON: the output, the tools, and under "expect" what it is read as now. Correct "expect" to what
-the output means, and the case fails until toolglot reads it so. The same output is also read in pieces, cut at many
+the output means, and the case fails until toolglot reads it so. --source says where the output is from. The same output is also read in pieces, cut at many
 places: it must come out the same, and you are told if it does not.
 """
 
@@ -164,6 +164,12 @@ def parser() -> argparse.ArgumentParser:
     )
     add_options(command)
     command.add_argument("--name", metavar="NAME", help="what the case is about (default: the name of the file)")
+    command.add_argument(
+        "--source",
+        metavar="SOURCE",
+        default="captured",
+        help="where the output is from: the URL of a thread, a model (default: captured)",
+    )
     command.add_argument(
         "-o", "--output", default="-", metavar="FILE", help="a JSON Lines file to add the case to (default: print it)"
     )
@@ -309,7 +315,7 @@ def run_capture(arguments: argparse.Namespace, out: TextIO) -> int:
         raise Failure(f"{arguments.file}: it is empty")
     stem = os.path.splitext(os.path.basename(arguments.file))[0]
     about = arguments.name or ("captured" if arguments.file == "-" else stem)
-    case = _capture.case(text, about, tools, options)
+    case = _capture.case(text, about, arguments.source, tools, options)
     line = json.dumps(case, ensure_ascii=False, default=str)
     if arguments.output == "-":
         print(line, file=out)
@@ -355,7 +361,7 @@ def show(turn: Turn, label: str | None, out: TextIO) -> None:
     if label is not None:
         print(f"== {label}" + (f" ({turn.dialect})" if turn.dialect else ""), file=out)
     for call in turn.tool_calls:
-        print(visible(f"call {call.name}  [{call.status}]  id {call.id}"), file=out)
+        print(visible(f"call {call.name}  [{call.status}]  {call.evidence}  id {call.id}"), file=out)
         shown = call.raw if call.status == "malformed" else call.arguments_json
         print(indent(shown), file=out)
         for repair in call.repairs:

@@ -311,7 +311,7 @@ def _in_text(asked: dict[str, Any], dialect: str | Dialect) -> dict[str, Any]:
     body = dict(asked)
     tools = offered(body)
     choice = choice_of(body)
-    messages = as_text(body.get("messages") or [], dialect)
+    messages = as_text(body.get("messages") or [], dialect, tools)
     for option in _TOOL_OPTIONS:
         body.pop(option, None)
     if tools is not None:
@@ -337,7 +337,7 @@ def _demand(messages: list[Any]) -> list[Any]:
     return [first, *messages[1:]]
 
 
-def as_text(messages: list[Any], dialect: str | Dialect) -> list[Any]:
+def as_text(messages: list[Any], dialect: str | Dialect, tools: ToolSet | None = None) -> list[Any]:
     """A history whose calls and results are text, in the dialect's form: what a model without native tools reads."""
     out: list[Any] = []
     names: dict[str, str] = {}
@@ -347,7 +347,7 @@ def as_text(messages: list[Any], dialect: str | Dialect) -> list[Any]:
     def answer() -> None:
         # Where a dialect shows no names, their order says which call they answer.
         results.sort(key=lambda result: asked.get(result[0]["id"], len(asked)))
-        out.extend(format_tool_results(results, provider="text", dialect=dialect))
+        out.extend(format_tool_results(results, provider="text", dialect=dialect, tools=tools))
         results.clear()
 
     for message in with_tools(messages):

@@ -421,7 +421,9 @@ class ToolCalling:
         known = self._spelt(calls[tool_id]) if tool_id in calls else tool_id
         if settings.mode == "text":
             dialect = self._result_dialect()
-            message = format_tool_result(known, result, is_error=is_error, provider="text", dialect=dialect)
+            message = format_tool_result(
+                known, result, is_error=is_error, provider="text", dialect=dialect, tools=settings.tools
+            )
             return self._as_provider([message])[0]
         return format_tool_result(known, result, is_error=is_error, provider=settings.provider, tools=settings.tools)
 
@@ -461,7 +463,10 @@ class ToolCalling:
         return assistant_message(turn, provider="text", dialect=self._result_dialect())
 
     def _text_results(self, results: list[Any]) -> list[Any]:
-        return format_tool_results(results, provider="text", dialect=self._result_dialect()) if results else []
+        if not results:
+            return []
+        dialect = self._result_dialect()
+        return format_tool_results(results, provider="text", dialect=dialect, tools=self._settings.tools)
 
     def _result_dialect(self) -> str | Dialect | None:
         dialect, turn = self._settings.dialect, self.last_turn

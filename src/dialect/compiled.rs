@@ -161,11 +161,6 @@ impl Dialects {
         !label.is_empty() && self.python_fences.iter().any(|fence| fence.starts_with(label))
     }
 
-    /// Calls may stand in the text without any marker.
-    pub(crate) fn reads_bare(&self) -> bool {
-        self.bare_json.is_some() || self.bare_python.is_some() || self.name_line.is_some()
-    }
-
     fn empty() -> Self {
         Self {
             rows: Vec::new(),

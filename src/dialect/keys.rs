@@ -87,6 +87,9 @@ impl Key {
         }
     }
 
+    /// The keys that [`Self::round_call`] knows and nothing else.
+    pub(crate) const ROUND_CALLS: [&str; 5] = ["command", "tool_use", "toolUse", "actions", "commands"];
+
     /// One of these that is a provider's, which no other object has.
     pub(crate) fn is_of_provider(key: &str) -> bool {
         matches!(key, "tool_use" | "toolUse")

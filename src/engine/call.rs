@@ -1,19 +1,18 @@
 //! A call that is being read: its body, what closes it, and whether it is one.
 use super::body::{BodyState, Progress, first_key, names};
-use super::found::Found;
+use super::context::{alone, expression, quotation};
+use super::found::{Found, Piece};
 use super::head::{self, Head};
 use super::origin::Origin;
 use super::output::{Call, Output};
-use super::prose::shown::quoted::stands_in_string;
-use super::prose::words::{described, sentence};
 use super::reader::floor;
 use super::tail::{Tail, string_goes_on};
 use super::trace::Reason;
-use super::writer::{Evidence, Pending, Writer};
-use super::{Doubt, Engine, Given, Look, Memo, Reader, State, Step};
+use super::writer::{Pending, Vouching, Writer};
+use super::{BareCalls, Doubt, Engine, Given, Look, Reader, State, Step};
 use crate::dialect::{Body, Key, SectionId};
 use crate::engine::look::seen;
-use crate::turn::{CallStatus, Issue, IssueCode, Repair, RepairCode};
+use crate::turn::{CallStatus, Evidence, Issue, IssueCode, Repair, RepairCode};
 use memchr::memmem::Finder;
 use std::ops::Range;
 
@@ -40,8 +39,6 @@ pub(super) struct CallState {
     slips: Vec<Repair>,
     /// Attributes of its head that its template does not have.
     stray: Option<Range<usize>>,
-    /// So many of its calls, from the first one on, are known to describe their tools.
-    described: usize,
 }
 
 impl CallState {
@@ -53,7 +50,7 @@ impl CallState {
         body: Body,
         start: usize,
         head: &Head,
-        evidence: Evidence,
+        vouching: Vouching,
         before: Given,
     ) -> Self {
         let at = cx.skip_markup_space(head.end);
@@ -63,12 +60,14 @@ impl CallState {
             inside: at,
             body: BodyState::new(cx, body, at, head),
             tail: None,
-            writer: Writer::new(origin, start, evidence),
+            writer: Writer::new(origin, start, vouching, cx.hash_before(start)),
             before,
             slips: head.slips(start),
             stray: head.stray.clone(),
-            described: 0,
         };
+        if head.unopened {
+            call.writer.lacks_opener();
+        }
         if body == Body::Python && cx.bytes().get(at) == Some(&b'[') {
             call.writer.in_list();
         }
@@ -96,22 +95,9 @@ impl CallState {
         self.writer.section = section;
     }
 
-    /// The call stands in a fence that `fence` closes.
-    pub(super) fn in_fence(&mut self, fence: Option<&'static str>) {
-        self.writer.fence = fence;
-    }
-
-    /// All of its calls but the last one describe their tools.
-    fn describes_tools(&mut self, cx: &Reader<'_>, out: &Output) -> bool {
-        let first = out.calls.len().saturating_sub(self.writer.begun);
-        while self.described + 1 < self.writer.begun {
-            let call = out.calls.get(first + self.described);
-            if !call.is_some_and(|call| described::describes(cx, cx.tool_at(call.tool), &call.arguments)) {
-                return false;
-            }
-            self.described += 1;
-        }
-        true
+    /// The call stands in a fence that a line which begins with `closer` ends, or in one of a single line.
+    pub(super) fn in_fence(&mut self, closer: Option<&'static str>) {
+        self.writer.in_fence(closer);
     }
 
     /// It ends at `at`: what is wrong with its head or its end counts for what was read. `slip`: what is missing there.
@@ -141,13 +127,14 @@ impl Engine {
             return self.tail(cx, call);
         }
         let progress = call.body.step(cx, &mut self.out, &mut call.writer);
-        if self.holds(Doubt::Bare) && call.writer.vouched() && call.writer.record.is_none() {
+        if self.holds(Doubt::Bare)
+            && cx.policy.bare != BareCalls::Alone
+            && call.writer.vouched()
+            && call.writer.record.is_none()
+        {
             let waits = matches!(progress, Progress::More | Progress::Unclear { .. });
-            // Two calls are no part of a sentence, but tools are described side by side.
-            let sure = match call.writer.begun {
-                2.. => !call.describes_tools(cx, &self.out),
-                _ => waits && sentence::is_too_long(cx, call.start),
-            };
+            // Two calls are no part of a sentence, and neither is a long one.
+            let sure = call.writer.begun > 1 || waits && cx.text.len() > call.start + expression::LONGEST_CALL;
             if sure {
                 self.keep(Doubt::Bare);
             }
@@ -207,13 +194,6 @@ impl Engine {
                 call.origin.row_id(),
                 if cut { Reason::CutOff } else { Reason::NotReadable },
             );
-        }
-        if let BodyState::Json(json) = &call.body
-            && call.writer.begun == 0
-            && call.origin.is_bare()
-            && json.is_unknown(cx)
-        {
-            self.unknown = Some((call.start, 0, call.start));
         }
         let told = call.writer.begun > 0 && self.hold.is_none();
         if call.writer.vouched() || told {
@@ -291,14 +271,6 @@ impl Engine {
             Look::Is(()) => call.writer.refuse(),
             Look::No => {}
         }
-        if self.describes_tool(cx, &mut call) {
-            // What has begun to leave stays a call, and does not run.
-            call.writer.refuse();
-            if let Some(fence) = self.fence.filter(|_| self.holds(Doubt::Fence)) {
-                call.writer.flush(cx, &mut self.out);
-                return self.fence_is_code(cx, fence, at);
-            }
-        }
         match self.is_spoken_of(cx, &call, at) {
             Look::More => return self.resume(cx, call),
             Look::Is(end) => {
@@ -308,6 +280,8 @@ impl Engine {
             }
             // Another call may follow between the same quotation marks.
             Look::No if self.holds(Doubt::Quotes) => {}
+            // The whole answer is to be calls.
+            Look::No if self.must_be_alone(cx, &call) => {}
             Look::No => self.keep_words(),
         }
         // One that has begun and was never over is told as well.
@@ -341,13 +315,7 @@ impl Engine {
             return None;
         }
         let text = cx.part(&call).as_bytes();
-        // One in quotes of another kind than JSON's stands in a string as well.
-        let memo = Memo::default();
-        let draft = cx.up_to_with(call.end, &memo);
-        let first = |closer: &Finder<'_>| {
-            let closes = |at: &usize| stands_in_string(&draft, *at, at + closer.needle().len()) != Look::Is(());
-            closer.find_iter(text).map(|i| call.start + i).find(closes)
-        };
+        let first = |closer: &Finder<'_>| closer.find(text).map(|i| call.start + i);
         let closer = cx.dialects.reasoning_ends.iter().filter_map(first).min()?;
         // A text of nothing but such drafts would be read again for each of them.
         self.reread += call.end - closer;
@@ -382,6 +350,15 @@ impl Engine {
         }
     }
 
+    /// The policy takes the `call` only as the whole answer: it is held until that is clear.
+    fn must_be_alone(&mut self, cx: &Reader<'_>, call: &CallState) -> bool {
+        let must = cx.policy.bare == BareCalls::Alone && call.writer.evidence() == Evidence::Bare;
+        if let Some(hold) = self.hold.as_mut().filter(|hold| must && hold.doubt == Doubt::Bare) {
+            hold.doubt = Doubt::Alone;
+        }
+        self.holds(Doubt::Alone)
+    }
+
     /// What stands round the call that ends at `at` speaks of it, where that is the doubt: it is none, and text up to a place.
     fn is_spoken_of(&self, cx: &Reader<'_>, call: &CallState, at: usize) -> Look<usize> {
         let Some(hold) = &self.hold else { return Look::No };
@@ -389,50 +366,28 @@ impl Engine {
             Doubt::Quotes => {
                 return call.writer.behind_section(cx, at).then(|closed| {
                     // It may be the last of several between them.
-                    let closes = sentence::quote_closes(cx, hold.at, closed);
+                    let closes = quotation::closes(cx, hold.at, closed);
                     closes.map(|()| closed)
                 });
             }
-            Doubt::Sentence if self.is_description(cx, call) => Look::Is(()),
-            Doubt::Sentence => sentence::goes_on(cx, at, at + cx.policy.max_markup_bytes),
-            // All but the last one describe their tools, and that may be cut off.
-            Doubt::Bare if call.writer.begun > 1 => {
-                let cut = |pending: &Pending| pending.status == CallStatus::Incomplete;
-                Look::when(call.writer.pending.as_ref().is_some_and(cut) || self.is_description(cx, call))
-            }
+            Doubt::Sentence => expression::goes_on(cx, at, at + cx.policy.max_markup_bytes),
+            // Two calls are no part of a sentence.
+            Doubt::Bare if call.writer.begun > 1 => Look::No,
             Doubt::Bare => {
                 let (place, pending) = (call.start..at, call.writer.pending.as_ref());
-                let tool = pending.and_then(|pending| cx.called(&self.out, pending.index));
-                let speaks = sentence::speaks_of(cx, place.clone(), pending, tool);
-                speaks.or(|| sentence::names(cx, place, pending, hold.before.fresh))
+                // How far one reaches that had to be mended is a guess.
+                let certain =
+                    |call: &Pending| call.status.readable() && !matches!(call.arguments, Found::Json(Piece::Made(_)));
+                let goes_on = if pending.is_some_and(certain) {
+                    expression::goes_on(cx, at, place.start + expression::LONGEST_CALL)
+                } else {
+                    Look::No
+                };
+                goes_on.or(|| alone::is_only_named(cx, place, pending, hold.before.fresh))
             }
-            Doubt::Reasoning | Doubt::Fence | Doubt::InlineCode | Doubt::Names => Look::No,
+            Doubt::Reasoning | Doubt::Fence | Doubt::InlineCode | Doubt::Names | Doubt::Alone => Look::No,
         };
         speaks.map(|()| at)
-    }
-
-    /// The call has no marker that vouches for it, and only describes its tool. One that a doubt is about is looked at with what stands
-    /// behind it, and in a fence only those right at its beginning tell what that shows.
-    fn describes_tool(&self, cx: &Reader<'_>, call: &mut CallState) -> bool {
-        let alone = match (&self.hold, self.fence) {
-            (None, _) => call.writer.is_one(),
-            (Some(_), Some(fence)) => {
-                self.holds(Doubt::Fence)
-                    && self.out.calls.len() == fence.calls + call.writer.begun
-                    && call.writer.passed() == 0
-                    && call.describes_tools(cx, &self.out)
-            }
-            (Some(_), None) => false,
-        };
-        // A label is a word as well.
-        let labelled = || call.origin.template(cx).is_some_and(|template| template.labelled);
-        alone && (call.writer.is_unmarked() || labelled()) && self.is_description(cx, call)
-    }
-
-    /// The call that was read last only describes its tool.
-    fn is_description(&self, cx: &Reader<'_>, call: &CallState) -> bool {
-        let pending = call.writer.pending.as_ref().filter(|pending| pending.status.readable());
-        pending.is_some_and(|pending| described::describes(cx, cx.called(&self.out, pending.index), &pending.arguments))
     }
 
     /// In its section stands right behind the call, which ends at `at` and has no arguments, an object that begins with a parameter

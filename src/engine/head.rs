@@ -1,6 +1,6 @@
 //! What stands before the body of a call: the opener, the name, an id, attributes.
 use super::body::values::decode_entities;
-use super::reader::{blank, floor};
+use super::reader::{BREAK, blank, floor};
 use super::{Look, Reader};
 use crate::bytes::find_near;
 use crate::char_class;
@@ -69,9 +69,6 @@ impl Head {
             _ => respelt(cx, id)?,
         };
         let name = cx.dialects.without_namespace(name, ['.']).unwrap_or(name);
-        // Another namespace: the offered name stands behind it. Behind another tool's, either may be meant.
-        let spaced = name.rsplit_once('.').filter(|(space, last)| cx.offered(last) && !cx.offered(space));
-        let name = spaced.map_or(name, |(_, last)| if cx.offered(name) { name } else { last });
         let strange = |c: char| c.is_whitespace() || c == ':';
         if name.is_empty() || name.starts_with(strange) { None } else { Some(Cow::Borrowed(name)) }
     }
@@ -415,9 +412,11 @@ fn trim(cx: &Reader<'_>, range: Range<usize>) -> Range<usize> {
     if visible(bytes.first()) && visible(bytes.last()) {
         return range;
     }
+    // A name that `harden` broke keeps that.
+    let trimmed = |c: char| blank(c) && c != BREAK;
     let slice = cx.part(&range);
-    let start = range.start + (slice.len() - slice.trim_start_matches(blank).len());
-    let end = start + slice.trim_matches(blank).len();
+    let start = range.start + (slice.len() - slice.trim_start_matches(trimmed).len());
+    let end = start + slice.trim_matches(trimmed).len();
     start..end
 }
 

@@ -15,8 +15,10 @@ pub(super) enum Doubt {
     InlineCode,
     /// It stands in the middle of a line, right behind a quotation mark that may close behind it.
     Quotes,
-    /// It has no marker: the evidence is not all there yet, or a sentence may yet go on behind it.
+    /// It has no marker: the evidence is not all there yet, or an expression may yet go on behind it.
     Bare,
+    /// It has no marker, and the policy takes it only as the whole answer.
+    Alone,
     /// None of the names in it is offered.
     Names,
     /// It stands in the middle of a line that may yet go on as a sentence.
@@ -30,6 +32,7 @@ impl Doubt {
             Self::Reasoning => Reason::Draft,
             Self::Fence => Reason::FenceOfCode,
             Self::InlineCode => Reason::InlineCode,
+            Self::Alone => Reason::BarePolicy,
             Self::Names => Reason::NameNotOffered,
             Self::Quotes => Reason::Quoted,
             Self::Bare | Self::Sentence => Reason::Place,
@@ -109,7 +112,6 @@ impl Engine {
     /// The doubt was right: everything since is text, up to `to`.
     pub(super) fn go_back(&mut self, to: usize) -> bool {
         let Some(hold) = self.hold.take() else { return false };
-        self.tried.try_again();
         let calls = self.out.go_back(hold.mark, hold.doubt.reason(), hold.at..to);
         self.given = hold.before;
         self.leftover.opener_given = hold.opener_given;
@@ -126,6 +128,9 @@ impl Engine {
                 Doubt::Reasoning => (IssueCode::DraftInReasoning, "a call drafted in closed reasoning was not taken"),
                 Doubt::Quotes => (IssueCode::QuotedCall, "a call in quotation marks was not taken"),
                 Doubt::Sentence => (IssueCode::QuotedCall, "a call in the middle of a sentence was not taken"),
+                Doubt::Alone => {
+                    (IssueCode::QuotedCall, "a call without markers is not the whole answer: it was not taken")
+                }
                 Doubt::Bare => (IssueCode::QuotedCall, "a call that the text speaks of was not taken"),
                 _ => (IssueCode::QuotedCall, "a call shown as code was not taken"),
             };

@@ -2,6 +2,7 @@
 use super::body::parameters::{FirstSeen, MayBegin};
 use super::prose::unclear::Awaited;
 use crate::json::Pairs;
+use crate::turn::TextHash;
 use std::cell::Cell;
 use std::ops::Range;
 
@@ -25,6 +26,8 @@ pub(crate) struct Memo {
     pub(super) margin: Cell<Margin>,
     /// How far the text is known to begin with nothing but blanks.
     pub(super) leading: Cell<usize>,
+    /// The hash of so much of the text.
+    pub(super) hashed: Cell<(usize, TextHash)>,
     /// None of the bytes that no name holds.
     pub(super) nameless: Cell<Without>,
     /// Nothing but bytes of a name that nothing delimits, and of one before its parenthesis.
@@ -50,6 +53,7 @@ pub(super) struct Known {
     unclosed: Without,
     margin: Margin,
     leading: usize,
+    hashed: (usize, TextHash),
 }
 
 /// Blanks, none of them a line break, and whether a line begins before them.
@@ -85,11 +89,6 @@ impl Without {
     /// Up to where nothing stands at or after `at`, if that is known.
     pub(super) fn known(self, at: usize) -> Option<usize> {
         (self.since..=self.until).contains(&at).then_some(self.until)
-    }
-
-    /// Since where nothing stands before `until`, if what is known ends there.
-    pub(super) fn begins(self, until: usize) -> Option<usize> {
-        (self.until == until && self.since < until).then_some(self.since)
     }
 
     /// What is known when nothing stands between `at` and `until` either: the one stretch of both, or where they do not meet,
@@ -155,10 +154,10 @@ impl Without {
 pub(super) type Sought = (usize, usize);
 
 impl From<Known> for Memo {
-    fn from(Known { blank, unkeyed, unclosed, margin, leading }: Known) -> Self {
+    fn from(Known { blank, unkeyed, unclosed, margin, leading, hashed }: Known) -> Self {
         let (blank, unkeyed, unclosed) = (Cell::new(blank), Cell::new(unkeyed), Cell::new(unclosed));
-        let (margin, leading) = (Cell::new(margin), Cell::new(leading));
-        Self { blank, unkeyed, unclosed, margin, leading, ..Self::default() }
+        let (margin, leading, hashed) = (Cell::new(margin), Cell::new(leading), Cell::new(hashed));
+        Self { blank, unkeyed, unclosed, margin, leading, hashed, ..Self::default() }
     }
 }
 
@@ -171,6 +170,7 @@ impl Memo {
             unclosed: self.unclosed.get(),
             margin: self.margin.get(),
             leading: self.leading.get(),
+            hashed: self.hashed.get(),
         }
     }
 }

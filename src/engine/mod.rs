@@ -9,6 +9,7 @@
 //! (`PATIENCE`), and what was given up is read again only so often (`call::MOST_READ_AGAIN`).
 mod body;
 mod call;
+mod context;
 mod found;
 mod head;
 mod hold;
@@ -27,7 +28,9 @@ mod trace;
 mod utf8;
 mod writer;
 
-pub use options::{Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTools};
+pub use crate::schema::Names;
+pub use crate::turn::Ids;
+pub use options::{BareCalls, Fences, Options, Policy, ReasoningCalls, StartsIn, UnknownTools};
 
 use crate::dialect::{Dialect, Dialects, RowId, SectionId};
 use crate::interrupt::Work;
@@ -174,9 +177,9 @@ pub(crate) struct Engine {
     state: State,
     /// The section that is open.
     section: Option<SectionId>,
-    inline: Option<prose::shown::inline::Inline>,
+    inline: Option<context::inline_code::Inline>,
     /// The fence whose body is being read as calls.
-    fence: Option<prose::shown::code::Fence>,
+    fence: Option<context::fence::Fence>,
     hold: Option<Hold>,
     /// Reasoning was opened, or the text began in it. Otherwise a closing marker means that the prompt had opened it, and makes
     /// all text before it reasoning.
@@ -188,13 +191,10 @@ pub(crate) struct Engine {
     /// Whether the text behind the calls is still the model's own.
     runaway: prose::runaway::Runaway,
     /// What stands round the place that is looked at.
-    around: prose::shown::Around,
+    around: context::Surroundings,
     /// Markers that do not fit together.
     leftover: prose::leftover::Leftover,
     tried: prose::tried::Tried,
-    /// Where the object stands that was last given up as a call of no offered tool, and how often its end was looked for,
-    /// last for what stands at the second place.
-    unknown: Option<(usize, u8, usize)>,
     unclear: prose::unclear::Unclear,
     /// The row of the dialect whose special token came last.
     speaks: Option<RowId>,
@@ -295,7 +295,6 @@ impl Engine {
 
     /// From here on a call is read, once `set` has said what else is known of it.
     fn begin_call(&mut self, call: CallState, set: impl FnOnce(&mut CallState)) {
-        self.tried.try_again();
         self.unclear.forget();
         self.mark_last(Doubt::Quotes);
         let mut call = match self.spare.take() {

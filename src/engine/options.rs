@@ -1,5 +1,7 @@
 //! The caller's choices where reasonable people differ, each with a safe default.
 use crate::error::{Error, ErrorCode};
+use crate::schema::Names;
+use crate::turn::Ids;
 
 /// Where the model's text begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -20,6 +22,18 @@ pub enum Fences {
     Last,
     /// Never.
     Ignore,
+}
+
+/// Where calls without markers, envelope or fence count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BareCalls {
+    /// Where a line begins, or behind markup that was taken out.
+    #[default]
+    Line,
+    /// Only where such calls are the whole answer.
+    Alone,
+    /// Nowhere.
+    Off,
 }
 
 /// What becomes of calls inside reasoning.
@@ -50,8 +64,13 @@ pub enum UnknownTools {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
     pub fences: Fences,
+    pub bare: BareCalls,
     pub reasoning: ReasoningCalls,
     pub unknown_tools: UnknownTools,
+    /// Which spellings of a name mean an offered tool.
+    pub names: Names,
+    /// Where the ids of calls come from that have none in the text.
+    pub ids: Ids,
     /// Calls beyond this many stay text.
     pub max_calls: usize,
     /// Arguments nested deeper than this are malformed. At most [`Self::MAX_DEPTH`].
@@ -105,8 +124,11 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             fences: Fences::default(),
+            bare: BareCalls::default(),
             reasoning: ReasoningCalls::default(),
             unknown_tools: UnknownTools::default(),
+            names: Names::default(),
+            ids: Ids::default(),
             max_calls: 128,
             max_depth: 128,
             max_arguments_bytes: 16 << 20,
@@ -131,8 +153,11 @@ mod tests {
 
     const MOST: Policy = Policy {
         fences: Fences::Calls,
+        bare: BareCalls::Line,
         reasoning: ReasoningCalls::IfUnclosed,
         unknown_tools: UnknownTools::Flag,
+        names: Names::Resolve,
+        ids: Ids::Random,
         max_calls: usize::MAX,
         max_depth: usize::MAX,
         max_arguments_bytes: usize::MAX,

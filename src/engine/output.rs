@@ -5,7 +5,7 @@ use super::trace::{Noted, Reason, Trace};
 use super::{Mode, Note, Reader};
 use crate::dialect::Dialects;
 use crate::json::Member;
-use crate::turn::{CallStatus, Event, Issue, IssueCode, Repair, Source, StopReason, ToolCall, Turn};
+use crate::turn::{CallStatus, Event, Evidence, Issue, IssueCode, Repair, Source, StopReason, ToolCall, Turn};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -69,16 +69,13 @@ pub(crate) struct Call {
     pub(crate) tool: Option<u32>,
     pub(crate) arguments: Found,
     pub(crate) status: CallStatus,
+    pub(crate) evidence: Evidence,
     pub(crate) repairs: Vec<Repair>,
     pub(crate) errors: Vec<crate::turn::ArgumentError>,
     pub(crate) raw: Range<usize>,
     /// What it was read by.
     pub(crate) origin: Origin,
 }
-
-/// A call that is as large as what it becomes, so that the list of them is not copied.
-#[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Call>() == size_of::<ToolCall<'_>>());
 
 impl Call {
     /// Its arguments cannot be given to anybody.
@@ -99,6 +96,8 @@ impl Call {
             repairs: self.repairs,
             errors: self.errors,
             raw: Cow::Borrowed(text.get(self.raw.clone()).unwrap_or("")),
+            evidence: Some(self.evidence),
+            span: Some(self.raw),
         }
     }
 }
@@ -115,12 +114,18 @@ pub(crate) struct Mark {
     issues: usize,
     told: usize,
     content_ends_in_space: bool,
+    reasoning_end: Option<usize>,
 }
 
 impl Mark {
     /// How many calls had been found.
     pub(crate) const fn calls(self) -> usize {
         self.calls
+    }
+
+    /// There was content.
+    pub(crate) const fn says_something(self) -> bool {
+        self.content > 0
     }
 
     /// All that is to be told before the `earlier` mark is told.
@@ -165,6 +170,8 @@ pub(crate) struct Output {
     sealed: (usize, usize),
     /// The content so far ends in white space.
     content_ends_in_space: bool,
+    /// Where the reasoning ended last.
+    pub(crate) reasoning_end: Option<usize>,
     /// An explicit envelope of calls has been read, which needs no offered names.
     pub(crate) enveloped: bool,
     pub(crate) ahead: Ahead,
@@ -361,6 +368,7 @@ impl Output {
             issues: self.issues.len(),
             told: self.told.len(),
             content_ends_in_space: self.content_ends_in_space,
+            reasoning_end: self.reasoning_end,
         }
     }
 
@@ -380,6 +388,7 @@ impl Output {
         self.issues.truncate(mark.issues);
         self.told.truncate(mark.told);
         self.content_ends_in_space = mark.content_ends_in_space;
+        self.reasoning_end = mark.reasoning_end;
         calls
     }
 
@@ -466,6 +475,7 @@ impl Output {
         let turn = Turn {
             content: Self::join(&self.content, text),
             reasoning: Self::join(&self.reasoning, text),
+            reasoning_end: self.reasoning_end,
             stop_reason: match self.calls.last().map(|call| call.status) {
                 Some(CallStatus::Incomplete) => StopReason::Length,
                 // Also those that must not run: the model waits to be told what was wrong.

@@ -100,6 +100,12 @@ impl StreamParser {
         self.engine.release(&self.text)
     }
 
+    /// As [`Self::fresh`], with all text so far.
+    #[cfg(feature = "python")]
+    pub(crate) fn text_and_fresh(&mut self) -> (&str, impl ExactSizeIterator<Item = Fresh<'_>>) {
+        (&self.text, self.engine.release(&self.text))
+    }
+
     /// A character that was begun in bytes will not be finished.
     fn flush_bytes(&mut self) {
         let replaced = self.bytes.flush(&mut self.text);

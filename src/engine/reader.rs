@@ -9,6 +9,7 @@ use crate::bytes::{self, begins};
 use crate::char_class::CharClass;
 use crate::dialect::{Dialects, Element, MarkersAt, opener};
 use crate::schema::{Tool, ToolSet};
+use crate::turn::{Ids, TextHash};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
@@ -77,6 +78,18 @@ impl<'t> Reader<'t> {
         Reader { text, eof: true, made: true, memo, ..*self }
     }
 
+    /// The hash of the text before `at`, where ids are derived from it.
+    pub(super) fn hash_before(&self, at: usize) -> Option<TextHash> {
+        if self.policy.ids == Ids::Random {
+            return None;
+        }
+        let (known, hash) = self.memo.hashed.get();
+        let (known, hash) = if known <= at { (known, hash) } else { (0, TextHash::default()) };
+        let hash = hash.then(self.slice(known, at).as_bytes());
+        self.memo.hashed.set((at, hash));
+        Some(hash)
+    }
+
     /// As if no more text came.
     pub(crate) fn whole(&self) -> Self {
         Self { eof: true, ..*self }
@@ -95,12 +108,6 @@ impl<'t> Reader<'t> {
     /// The text from `at` on, and no more than `limit` bytes of it.
     pub(crate) fn ahead(&self, at: usize, limit: usize) -> &'t str {
         self.slice(at, floor(self.text, at + limit))
-    }
-
-    /// What stands before `at` in its line, and no more than `limit` bytes of it.
-    pub(crate) fn line_before(&self, at: usize, limit: usize) -> &'t str {
-        let before = self.before(at, limit);
-        before.rsplit_once('\n').map_or(before, |(_, line)| line)
     }
 
     /// Where the first character behind `at` begins.
@@ -406,7 +413,7 @@ impl<'t> Reader<'t> {
     }
 
     fn find_tool(&self, tools: &ToolSet, name: &str) -> Option<usize> {
-        let find = || tools.find(name).map(|(position, _)| position);
+        let find = || tools.find(name, self.policy.names).map(|(position, _)| position);
         let sought = (name.as_ptr().addr(), name.len());
         // Only a name in the text is remembered by its address: at that of one that was made, another may stand later.
         let in_text =
@@ -465,7 +472,7 @@ pub(super) fn begins_line(text: &str, at: usize) -> Option<bool> {
 const WRITTEN_SPACE: [&str; 3] = ["\\n", "Ċ", "Ġ"];
 
 /// What `harden` puts into markers so that they are none: it must not be skipped in them.
-const BREAK: char = '\u{200b}';
+pub(super) const BREAK: char = '\u{200b}';
 
 /// White space, or a character that has no width: the byte order mark, and those that join words or part them.
 pub(super) fn blank(c: char) -> bool {

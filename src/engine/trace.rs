@@ -39,6 +39,8 @@ codes! {
         FenceOfCode => "fence_of_code",
         /// The policy `fences` says that no fence, or not this one, holds calls.
         FencePolicy => "fence_policy",
+        /// The policy `bare` says that no text without markers, or not this one, is a call.
+        BarePolicy => "bare_policy",
         /// It stands in text that a model without a stop wrote after its answer.
         Runaway => "runaway",
         /// It stands in reasoning, which holds drafts.

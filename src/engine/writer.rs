@@ -4,13 +4,17 @@ use super::found::{Found, Piece, Value};
 use super::head::{self, Head};
 use super::origin::Origin;
 use super::output::{Call, Output};
+use super::reader::BREAK;
 use super::trace::{Noted, Reason};
-use super::{Look, Memo, Mode, Reader, UnknownTools};
+use super::{BareCalls, Look, Memo, Mode, Reader, UnknownTools};
 use crate::bytes::same;
 use crate::dialect::{Element, SectionId, must_close};
 use crate::json::{self, Member};
-use crate::schema::{Tool, Written};
-use crate::turn::{ArgumentError, CallStatus, Event, Issue, IssueCode, Repair, RepairCode, ToolCall, new_call_id};
+use crate::schema::{Names, Tool, Written};
+use crate::turn::{
+    ArgumentError, CallStatus, Event, Evidence, Issue, IssueCode, Repair, RepairCode, TextHash, ToolCall,
+};
+use crate::turn::{derived_call_id, new_call_id};
 use std::ops::Range;
 
 /// A call whose arguments are over and whose end is not yet certain.
@@ -27,7 +31,7 @@ pub(super) struct Pending {
 
 /// What vouches for it that calls are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Evidence {
+pub(super) enum Vouching {
     /// Their markers.
     Markers,
     /// There are no markers: the name of the first one must be that of an offered tool.
@@ -81,7 +85,9 @@ pub(super) struct Writer {
     pub(super) origin: Origin,
     /// Where the template began.
     pub(super) start: usize,
-    evidence: Evidence,
+    vouching: Vouching,
+    /// The hash of the text before it, if ids are derived from that.
+    before: Option<TextHash>,
     /// What was read is an envelope that holds an answer in its content and no calls.
     pub(super) answered: bool,
     /// Calls have begun, and none of their names is offered.
@@ -103,18 +109,23 @@ pub(super) struct Writer {
     pub(super) section: Option<SectionId>,
     /// What closes the fence that it stands in, where nothing else closes it.
     pub(super) fence: Option<&'static str>,
+    /// It stands in a fence whose whole body has to be calls.
+    fenced: bool,
+    /// The opening marker of its template is missing.
+    unopened: bool,
     /// What stands among the calls and is none: it becomes text behind them.
     passed: Vec<Piece>,
 }
 
 impl Writer {
-    /// For calls of `origin` that begin at `start`.
+    /// For calls of `origin` that begin at `start`, behind the text that has the hash `before`.
     #[inline]
-    pub(super) fn new(origin: Origin, start: usize, evidence: Evidence) -> Self {
+    pub(super) fn new(origin: Origin, start: usize, vouching: Vouching, before: Option<TextHash>) -> Self {
         Self {
             origin,
             start,
-            evidence,
+            vouching,
+            before,
             answered: false,
             unvouched: false,
             open: None,
@@ -126,25 +137,47 @@ impl Writer {
             begun: 0,
             section: None,
             fence: None,
+            fenced: false,
+            unopened: false,
             passed: Vec::new(),
         }
     }
 
     /// No marker vouches for the calls.
     pub(super) fn is_unmarked(&self) -> bool {
-        self.evidence != Evidence::Markers
+        self.vouching != Vouching::Markers
+    }
+
+    /// The calls stand in a fence that a line which begins with `closer` ends, or in one of a single line.
+    pub(super) fn in_fence(&mut self, closer: Option<&'static str>) {
+        (self.fence, self.fenced) = (closer, true);
+    }
+
+    /// The opening marker is missing: only the name and what follows it speak for the call.
+    pub(super) fn lacks_opener(&mut self) {
+        self.unopened = true;
+    }
+
+    /// Why what is read here counts as calls.
+    pub(super) fn evidence(&self) -> Evidence {
+        match self.vouching {
+            _ if !self.origin.is_bare() && !self.unopened => Evidence::Marker,
+            Vouching::Envelope => Evidence::Envelope,
+            _ if self.fenced => Evidence::Fence,
+            Vouching::Markers | Vouching::Name | Vouching::AnyName => Evidence::Bare,
+        }
     }
 
     /// Calls without markers stand in a list.
     pub(super) fn in_list(&mut self) {
         if self.origin.is_bare() {
-            self.evidence = Evidence::AnyName;
+            self.vouching = Vouching::AnyName;
         }
     }
 
     /// As [`Self::in_list`], where what the list stands in does not tell more.
     pub(super) fn in_plain_list(&mut self) {
-        if self.evidence == Evidence::Name {
+        if self.vouching == Vouching::Name {
             self.in_list();
         }
     }
@@ -152,7 +185,7 @@ impl Writer {
     /// Calls without markers stand in an envelope that says so.
     pub(super) fn in_envelope(&mut self) {
         if self.origin.is_bare() {
-            self.evidence = Evidence::Envelope;
+            self.vouching = Vouching::Envelope;
         }
     }
 
@@ -215,7 +248,7 @@ impl Writer {
         }
     }
 
-    /// A call begins: its name is certain. `None` if the evidence does not allow it.
+    /// A call begins: its name is certain. `None` if nothing vouches for it.
     pub(super) fn begin(
         &mut self,
         cx: &Reader<'_>,
@@ -232,15 +265,30 @@ impl Writer {
             out.trace.refuse(if out.is_full(cx) { Reason::LimitReached } else { Reason::NoName }, written);
             return None;
         }
-        let found = cx.tools.and_then(|tools| tools.find(written));
+        // What was hardened calls nothing, whoever repeats it.
+        if written.contains(BREAK) {
+            out.trace.refuse(Reason::NameNotOffered, written);
+            return None;
+        }
+        let evidence = self.evidence();
+        if evidence == Evidence::Bare && cx.policy.bare == BareCalls::Off {
+            out.trace.refuse(Reason::BarePolicy, written);
+            return None;
+        }
+        // The namespace that a dialect declares is no part of a name.
+        let own = cx.dialects.without_own_namespace(written, ['.']).filter(|_| cx.policy.names == Names::Resolve);
+        let found = cx.tools.and_then(|tools| {
+            let spelt = || own.and_then(|name| tools.find(name, cx.policy.names)).map(|(tool, _)| (tool, false));
+            tools.find(written, cx.policy.names).or_else(spelt)
+        });
         let offered = found.is_some() || cx.tools.is_none();
         let first = self.begun == 0 || self.unvouched;
-        let refused = first && self.evidence == Evidence::Name || cx.policy.unknown_tools == UnknownTools::Text;
+        let refused = first && self.vouching == Vouching::Name || cx.policy.unknown_tools == UnknownTools::Text;
         if !offered && refused {
             out.trace.refuse(Reason::NameNotOffered, written);
             return None;
         }
-        self.unvouched = first && self.evidence == Evidence::AnyName && !offered;
+        self.unvouched = first && self.vouching == Vouching::AnyName && !offered;
         let tool = found.and_then(|(tool, _)| u32::try_from(tool).ok());
         // Without tools nobody else knows that the namespace is no part of the name.
         let bare = if cx.tools.is_none() { cx.dialects.without_own_namespace(written, ['.']) } else { None };
@@ -253,9 +301,14 @@ impl Writer {
             repairs.push(Repair::new(RepairCode::Name, format!("the model wrote {written:?}")));
         }
         let index = out.calls.len();
-        let made = || if out.streaming() { new_call_id() } else { String::new() };
+        let made = || match self.before {
+            Some(before) => derived_call_id(before, index, written),
+            None if out.streaming() => new_call_id(),
+            None => String::new(),
+        };
         let own = id.filter(|id| !id.is_empty()).map(str::to_owned);
-        let id = own.or_else(|| self.id.take().map(String::from)).unwrap_or_else(made);
+        let own = own.or_else(|| self.id.take().map(String::from));
+        let id = own.unwrap_or_else(made);
         out.event(|| Event::CallStarted { index, id: id.clone(), name: name.get(cx.text).into_owned() });
         out.calls.push(Call {
             id,
@@ -263,6 +316,7 @@ impl Writer {
             tool,
             arguments: Found::none(),
             status: CallStatus::Incomplete,
+            evidence,
             repairs,
             errors: Vec::new(),
             raw: self.start..self.start,
@@ -273,7 +327,7 @@ impl Writer {
         Some(index)
     }
 
-    /// The call of this `head` begins, if it has not: then it has an `index` already. `None` if the evidence does not allow it.
+    /// The call of this `head` begins, if it has not: then it has an `index` already. `None` if nothing vouches for it.
     pub(super) fn begin_once(
         &mut self,
         cx: &Reader<'_>,

@@ -1,7 +1,7 @@
 //! What was passed over without being read, or was not looked at, is read on its own: what would have been a call there is named.
 use super::why::{Kept, is_code, whole_end};
 use crate::dialect::Dialects;
-use crate::engine::{Fences, Noted, Observed, Options, Piece, Policy, Reason, ReasoningCalls, observe};
+use crate::engine::{BareCalls, Fences, Noted, Observed, Options, Piece, Policy, Reason, ReasoningCalls, observe};
 use crate::schema::ToolSet;
 use crate::turn::IssueCode;
 use std::collections::HashMap;
@@ -112,7 +112,7 @@ impl Apart<'_> {
             let start = (range.start + raw.start).saturating_sub(shift);
             let end = (range.start + raw.end).saturating_sub(shift).min(range.end);
             // What it stands in is the name that is not offered: `print(f(x=1))`.
-            let inner = python && known.is_some_and(|tools| tools.find(name).is_some());
+            let inner = python && known.is_some_and(|tools| tools.find(name, options.policy.names).is_some());
             let reason = if inner { Reason::Place } else { reason };
             if offered(tools, name) && start < end && !(python && is_code(text, start, name, known)) {
                 found.push(Kept { range: start..end, reason, name: name.to_owned(), dialect });
@@ -176,6 +176,7 @@ fn offered(tools: Option<&ToolSet>, name: &str) -> bool {
 fn open_policy(policy: &Policy) -> Policy {
     Policy {
         fences: Fences::Calls,
+        bare: BareCalls::Line,
         reasoning: ReasoningCalls::Run,
         max_calls: policy.max_calls.max(1),
         ..policy.clone()

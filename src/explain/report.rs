@@ -1,6 +1,6 @@
 //! An explanation as a report for people.
 use super::{Explanation, Reason, SpanKind};
-use crate::turn::{ToolCall, Turn};
+use crate::turn::{Evidence, ToolCall, Turn};
 use std::fmt::{Display, Formatter, Result, Write};
 
 /// So much of a span's text is shown.
@@ -82,6 +82,9 @@ pub(crate) fn headline(f: &mut impl Write, turn: &Turn<'_>) -> Result {
 }
 
 fn about(f: &mut impl Write, number: usize, call: &ToolCall<'_>) -> Result {
+    if let Some(evidence) = call.evidence {
+        write!(f, "\ncall {number}, evidence {}: {}", evidence.as_str(), vouches(evidence))?;
+    }
     for repair in &call.repairs {
         write!(f, "\ncall {number}, repair {}: {}", repair.code.as_str(), shown_sentence(&repair.message))?;
     }
@@ -90,6 +93,16 @@ fn about(f: &mut impl Write, number: usize, call: &ToolCall<'_>) -> Result {
         write!(f, "\ncall {number}, error at {place}: {}", shown_sentence(&error.message))?;
     }
     Ok(())
+}
+
+/// What speaks for a call of this evidence.
+fn vouches(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::Marker => "it is written in the markers of a dialect",
+        Evidence::Envelope => "it stands in an object that says that it holds calls",
+        Evidence::Fence => "it stands in a fence that holds nothing but calls",
+        Evidence::Bare => "nothing but an offered name and its place",
+    }
 }
 
 /// The text in quotes and in one line, its middle left out where it is long.

@@ -54,6 +54,10 @@ impl Kept {
             Reason::FencePolicy => {
                 format!("{what} stands in a code fence, and the policy `fences` takes no calls from it")
             }
+            Reason::BarePolicy => format!(
+                "{what} has no markers, envelope or fence, and the policy `bare` takes no such call, or only one that is \
+                 the whole answer"
+            ),
             Reason::Runaway => format!(
                 "{what} stands in text that the model wrote on behind its answer: the other side's turn, what rests \
                  on a result that it made up, or a program that quotes the answer"

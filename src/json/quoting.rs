@@ -43,11 +43,6 @@ impl Quoting {
         }
     }
 
-    /// The quote of the string that is open.
-    pub(crate) const fn quote(&self) -> Option<u8> {
-        self.open
-    }
-
     pub(crate) const fn is_open(&self) -> bool {
         self.open.is_some()
     }

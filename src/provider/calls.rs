@@ -7,7 +7,7 @@
 use super::node::Node;
 use super::settle;
 use crate::json::{ScanResult, Scanner};
-use crate::schema::{Resolution, ToolSet};
+use crate::schema::{self, Resolution, ToolSet};
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
 
@@ -56,11 +56,11 @@ pub(super) struct CallPiece<'n> {
     pub(super) extent: Extent,
 }
 
-/// What names mean among the offered tools, if any were given.
+/// What names mean among the offered tools, if any were given, and which spellings count.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Names<'t>(pub(super) Option<&'t ToolSet>);
+pub(super) struct Offered<'t>(pub(super) Option<&'t ToolSet>, pub(super) schema::Names);
 
-impl Names<'_> {
+impl Offered<'_> {
     /// Two pieces of a name make one offered name (`Some(true)`), are two offered names (`Some(false)`), or neither is
     /// known: without an offered tool of either name there is nothing to go by.
     fn joined(self, first: &str, second: &str) -> Option<bool> {
@@ -79,7 +79,7 @@ impl Names<'_> {
     fn same(self, first: &str, second: &str) -> bool {
         first == second
             || !first.is_empty() && !second.is_empty() && self.joined(first, second) != Some(true) && {
-                let (first, second) = (settle::name(first, self.0), settle::name(second, self.0));
+                let (first, second) = (settle::name(first, self.0, self.1), settle::name(second, self.0, self.1));
                 !first.unknown && !second.unknown && first.name == second.name
             }
     }
@@ -327,7 +327,7 @@ impl Calls {
     }
 
     /// Takes a piece; returns the slot it went to.
-    pub(super) fn piece(&mut self, piece: CallPiece<'_>, names: Names<'_>) -> Option<usize> {
+    pub(super) fn piece(&mut self, piece: CallPiece<'_>, names: Offered<'_>) -> Option<usize> {
         let id = piece.id.filter(|id| !id.is_empty() && *id != "null").unwrap_or_default();
         let name = piece.name.unwrap_or_default();
         let route = match piece.extent {
@@ -444,13 +444,13 @@ impl Calls {
     }
 
     /// The first call that the one at `at` says once more: of its id and name, with its arguments.
-    pub(super) fn repeated(&self, at: usize, names: Names<'_>) -> Option<usize> {
+    pub(super) fn repeated(&self, at: usize, names: Offered<'_>) -> Option<usize> {
         let slot = self.slots.get(at).filter(|slot| !slot.id.is_empty())?;
         let same = |other: &Slot| other.has_id(&slot.id) && names.same(&other.name, &slot.name) && other.says_as(slot);
         self.slots.iter().take(at).position(same)
     }
 
-    fn route(&self, id: &str, index: Option<u64>, name: &str, arguments: Piece<'_>, names: Names<'_>) -> Route {
+    fn route(&self, id: &str, index: Option<u64>, name: &str, arguments: Piece<'_>, names: Offered<'_>) -> Route {
         let Some(last) = self.slots.len().checked_sub(1) else { return Route::New };
         let slot = |at: usize| self.slots.get(at);
         if !id.is_empty() {
@@ -548,7 +548,7 @@ fn starts_anew(known: &Slot, name: &str, arguments: Piece<'_>) -> bool {
 }
 
 /// A piece without an id goes on with `known`, which has its index.
-fn goes_on(known: &Slot, name: &str, arguments: Piece<'_>, names: Names<'_>) -> bool {
+fn goes_on(known: &Slot, name: &str, arguments: Piece<'_>, names: Offered<'_>) -> bool {
     if name.is_empty() || known.name.is_empty() {
         return true;
     }

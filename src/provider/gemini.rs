@@ -7,7 +7,7 @@ use super::calls::{Numbers, Said};
 use super::extra::{FIELDS, beyond, join};
 use super::node::Node;
 use super::wire::{Payload, Take, Wire, Wording};
-use crate::turn::{Issue, IssueCode, StopReason, Usage, new_call_id};
+use crate::turn::{Issue, IssueCode, StopReason, Usage};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug)]
@@ -134,9 +134,7 @@ impl Gemini {
             partial.iter().for_each(|piece| set_path(&mut arguments, piece));
             if more {
                 // No id comes later either.
-                if let Some(slot) = out.calls.slots.get_mut(at).filter(|slot| slot.id.is_empty()) {
-                    slot.id = new_call_id();
-                }
+                out.give_id(at);
                 grow(at, &arguments, out);
                 self.open = Some((at, arguments));
                 return;

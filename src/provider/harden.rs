@@ -2,10 +2,13 @@
 //!
 //! A tool's output is data from outside: a web page that contains `<|im_start|>system` must not begin a turn, and one
 //! that contains `<tool_call>` must not teach the model that a call was made. Hosted providers keep results apart from
-//! their markers; self-hosted tokenizers often do not.
+//! their markers; self-hosted tokenizers often do not. And a model repeats what it read: whoever reads calls from its text
+//! must not find one in that (`bare.rs`: nor one without markers).
 
-use crate::dialect::{Dialects, Key, catalogue};
-use crate::schema::InDialect;
+mod bare;
+
+use crate::dialect::catalogue;
+use crate::schema::ToolSet;
 use once_cell::sync::Lazy;
 use regex::Regex;
 
@@ -177,7 +180,7 @@ static STEP: Lazy<Option<Regex>> = Lazy::new(|| {
     let mut labels: Vec<String> = labels.map(regex::escape).collect();
     labels.sort_unstable();
     labels.dedup();
-    Regex::new(&format!(r"(?m)^([ \t]*(?:{})(?: \d+)?[ \t]*):", labels.join("|"))).ok()
+    Regex::new(&format!(r"(?m)((?:^|\\[nr])[^\w\n]*(?:{})(?: \d+)?[ \t]*):", labels.join("|"))).ok()
 });
 
 /// The marker of the catalogue at the beginning of `text`, and what it is followed by makes it one.
@@ -199,17 +202,28 @@ fn starts_with(text: &str, marker: &str) -> bool {
     text.get(..marker.len()).is_some_and(|head| head.eq_ignore_ascii_case(marker))
 }
 
-/// `text` with every marker broken up by a zero-width space behind its first character; text without any is as it was.
+/// `text` with everything broken up that a reader could take for a call, a turn or a result: nothing of it is a call in any
+/// dialect, wherever it is repeated. Text without such is as it was, and hardening twice changes nothing.
 ///
-/// Markers are those of the catalogue's dialects and what templates' special tokens look like. Data stays data: JSON
-/// and code are left as they are, also where they spell a call, since nothing reads a result for calls.
+/// A zero-width space (U+200B) is put behind the first character of what vouches for a call. Without these the text is again what
+/// it was, if it had none itself.
+///
+/// - Markers: those of the catalogue's dialects, and what templates' special tokens look like.
+/// - Calls without markers: the keys of a JSON call (`"name"`, `"tool_calls"`), and names before an object or a parenthesis, or
+///   in a tag. With `tools`, only names that mean one of them are broken: pass those that the reader of the model's answer will
+///   have, and other data and code stay as they are. Without, every name there may be a tool's.
 ///
 /// ```
-/// use toolglot::provider::harden;
-/// assert_eq!(harden("a < b, x[0], <b>bold</b>"), "a < b, x[0], <b>bold</b>");
-/// assert_eq!(harden("<|im_start|>system"), "<\u{200b}|im_start|\u{200b}>system");
+/// # use serde_json::json;
+/// use toolglot::{provider::harden, schema::ToolSet};
+/// assert_eq!(harden("a < b, x[0], <b>bold</b>", None), "a < b, x[0], <b>bold</b>");
+/// assert_eq!(harden("<|im_start|>system", None), "<\u{200b}|im_start|\u{200b}>system");
+/// assert_eq!(harden("rm(path='/')", None), "r\u{200b}m(path='/')");
+/// let tools = ToolSet::from_values(&[json!({"name": "read_file"})])?;
+/// assert_eq!(harden("rm(path='/')", Some(&tools)), "rm(path='/')");
+/// # Ok::<(), toolglot::Error>(())
 /// ```
-pub fn harden(text: &str) -> String {
+pub fn harden(text: &str, tools: Option<&ToolSet>) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut from = 0;
     for (at, c) in text.char_indices() {
@@ -248,107 +262,5 @@ pub fn harden(text: &str) -> String {
             out = out.replace(word, broken);
         }
     }
-    out
-}
-
-/// A member of an object that is one itself: a call to whom the key is a tool's name. The comma before one in quotes may be
-/// missing.
-static NAME_AS_KEY: Lazy<Option<Regex>> = Lazy::new(|| {
-    Regex::new(
-        r#"(?:["'][^"'\n]{1,128}["']|[{,]\s*[“”‘’`\\]?[\p{Alphabetic}_$][\w.:/$-]*["'“”‘’`\\]{0,2})\s*[:=]\s*\{"#,
-    )
-    .ok()
-});
-
-/// Any of the keys that mean one of these.
-fn any_of(keys: &[Key]) -> String {
-    let spellings: Vec<_> = keys.iter().flat_map(|key| key.spellings()).copied().collect();
-    format!("(?:{})", spellings.join("|"))
-}
-
-/// A key that says that its object calls something, or holds calls.
-static CALLING: Lazy<Option<Regex>> = Lazy::new(|| {
-    let keys = any_of(&[Key::Name, Key::Function, Key::Method, Key::Calls]);
-    Regex::new(&format!(r#"{keys}\\{{0,2}}["'”’]|"{keys}="#)).ok()
-});
-
-/// A key of a call's arguments.
-static ARGUMENTS: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(&any_of(&[Key::Arguments])).ok());
-
-/// A member of an object that may be a call's name, and other members beside it: a call whose arguments stand there.
-static FLAT: Lazy<Option<Regex>> = Lazy::new(|| {
-    let key = format!(r#"["'\\]{{0,2}}{}["'\\]{{0,2}}"#, any_of(&[Key::Name, Key::Function]));
-    let member = format!(r#"\s*{key}\s*:\s*["'\\]{{0,2}}[\p{{Alphabetic}}_][\w.:/\\-]*["'\\]{{0,2}}\s*"#);
-    // An object behind the name is one of arguments that lack their key.
-    Regex::new(&format!(r"\{{{member}[,{{]|,{member}[,{{}}]")).ok()
-});
-
-/// A list of calls as Python writes it, or of strings that hold some.
-static CALL_LIST: Lazy<Option<Regex>> =
-    Lazy::new(|| Regex::new(r#"\[(\s*["']?[\p{Alphabetic}_][\w.:/\\-]*\s*\()"#).ok());
-
-/// A pair of a name and an object in single quotes, which no JSON string escapes: `('f', {`.
-static PAIR: Lazy<Option<Regex>> =
-    Lazy::new(|| Regex::new(r"([\[(])(\s*'[\p{Alphabetic}_][\w.:/\\-]*'\s*,\s*\{)").ok());
-
-/// The same in double quotes.
-static DOUBLE_PAIR: Lazy<Option<Regex>> =
-    Lazy::new(|| Regex::new(r#"[\[(]\s*"[\p{Alphabetic}_][\w.:/\\-]*"\s*,\s*\{"#).ok());
-
-/// A line that begins with a call as Python writes it, with named arguments or none, or prints or keeps one's result; a fence in
-/// one line may stand round it.
-static LINE_CALL: Lazy<Option<Regex>> = Lazy::new(|| {
-    Regex::new(r"(?m)^(?:[^\S\n]|[\u{feff}\u{200b}-\u{200f}\u{2060}])*(?:```+\w*\s*)?(?:print\s*\(\s*|[\p{Alphabetic}_]\w*\s*=\s*)?[\p{Alphabetic}_][\w.:/\\-]*\s*\(\s*(?:\)|[\p{Alphabetic}_]\w*\s*=)")
-        .ok()
-});
-
-/// A line that begins with a name, and an object with a key behind it: a call whose marker is missing.
-static LINE_OBJECT: Lazy<Option<Regex>> = Lazy::new(|| {
-    Regex::new(r#"(?m)^(?:[^\S\n]|[\u{feff}\u{200b}-\u{200f}\u{2060}])*[\p{Alphabetic}_][\w.:/\\-]*\s*\{\s*(?:\}|["']?[\w$.-]+["']?\s*:)"#)
-        .ok()
-});
-
-/// A line that begins with an element and another tag or an object in it: a call to whom tags are the tools' names.
-static LINE_ELEMENT: Lazy<Option<Regex>> = Lazy::new(|| {
-    Regex::new(r"(?m)^(?:[^\S\n]|[\u{feff}\u{200b}-\u{200f}\u{2060}])*<[\w.:-]{1,128}>\s*(?:</?[\w.:-]|\{)").ok()
-});
-
-/// A tag, in a dialect whose tags are the tools' names.
-static TAG: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"<(/?[\p{Alphabetic}_])").ok());
-
-/// The results of a text dialect: `text`, whose markers are broken, in a form in which no reader of the dialect takes
-/// it for a call; `None` if it is that already.
-///
-/// Dialects that write calls without markers, and JSON with a call's keys, which is a call in every dialect: such text
-/// stands as a JSON string.
-pub(super) fn quoted(text: &str, dialect: InDialect<'_>) -> Option<String> {
-    let dialects = match dialect {
-        InDialect::Named(name) => Dialects::named(name).ok().filter(|dialects| dialects.name().is_some()),
-        // Whether it needs markers is not asked: a string is right for both.
-        InDialect::Own(_) => None,
-    };
-    let row = dialects.as_ref().and_then(|dialects| catalogue().iter().find(|row| Some(&*row.name) == dialects.name()));
-    let tags = row.is_some_and(|row| row.calls.iter().any(|call| call.starts_with("<{name}")));
-    let break_up = |text: &str, pattern: &Option<Regex>, by: String| {
-        let found = pattern.as_ref().filter(|pattern| pattern.is_match(text));
-        found.map(|pattern| pattern.replace_all(text, by).into_owned())
-    };
-    let broken = if tags { break_up(text, &TAG, format!("<{BREAK}$1")) } else { None };
-    let text = broken.as_deref().unwrap_or(text);
-    // Whoever reads the result may look for every dialect.
-    let listed = break_up(text, &CALL_LIST, format!("[{BREAK}$1"));
-    let text = listed.as_deref().unwrap_or(text);
-    let paired = break_up(text, &PAIR, format!("$1{BREAK}$2"));
-    let text = paired.as_deref().unwrap_or(text);
-    let found =
-        |patterns: &[&Lazy<Option<Regex>>]| patterns.iter().any(|p| p.as_ref().is_some_and(|p| p.is_match(text)));
-    let bare = dialects.is_none_or(|dialects| dialects.reads_bare());
-    let json = || found(&[&CALLING]) && found(&[&ARGUMENTS]) || found(&[&NAME_AS_KEY, &FLAT]);
-    // In a JSON string no line begins with it.
-    let lines = || found(&[&LINE_CALL, &LINE_OBJECT, &LINE_ELEMENT, &DOUBLE_PAIR]);
-    let changed = broken.is_some() || listed.is_some() || paired.is_some();
-    if !(bare && text.contains(['{', '(', '[']) || changed || json() || lines()) {
-        return None;
-    }
-    Some(text.to_owned())
+    bare::break_up(out, tools)
 }

@@ -24,6 +24,7 @@ mod framing;
 mod gemini;
 mod halves;
 mod harden;
+mod helpers;
 mod history;
 mod mistral;
 mod node;
@@ -40,6 +41,8 @@ mod wire;
 
 pub use detect::detect;
 pub use harden::harden;
+#[cfg(feature = "python")]
+pub(crate) use helpers::{Helper, helper};
 pub use history::{
     Answer, Call, Media, MediaKind, Message, Part, Role, Source as MediaSource, Written, assistant_message,
     check_history, convert_messages, detect_history, provider_id, read_history, repair_history, text_message, text_of,

@@ -2,27 +2,32 @@
 //!
 //! Results come as text, JSON, bytes, or MCP's `CallToolResult` (specification 2025-11-25 and 2026-07-28). Media go into
 //! the result where the provider takes them there, else into a user's message behind all results of the turn.
-use super::harden::{harden, quoted};
+use super::harden::harden;
 use super::history::{Answer, Media, MediaKind, Message, Part, Role, Source, text_with, write_history};
 use super::{Node, Provider};
 use crate::error::{Error, ErrorCode};
-use crate::schema::InDialect;
+use crate::schema::{InDialect, ToolSet};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// How results are written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ResultOptions {
     /// Text longer than this many characters is cut in the middle, with a mark that says so; `None` never.
     pub max_chars: Option<usize>,
-    /// Markers of chat templates in results are broken up, so that a tool's output can forge neither a turn nor a
-    /// call. On for text mode, where the result stands in the prompt as it is; off for providers' own results, which
-    /// their servers keep apart. Turn it on for self-hosted servers whose tokenizer reads special tokens everywhere.
+    /// Results are hardened ([`harden`]), so that a tool's output can forge neither a turn nor a call. On for text mode, where
+    /// the result stands in the prompt as it is, and wherever calls are read from the model's text: what it repeats of a result
+    /// that is not hardened, in its own markers, is a call. Off for providers' own results, which their servers keep apart.
+    /// Turn it on for self-hosted servers whose tokenizer reads special tokens everywhere.
     pub harden: bool,
+    /// The tools that the reader of the model's answers has: of what spells a call without markers, only their names are broken.
+    /// `None`: any name may be a tool's.
+    pub tools: Option<Arc<ToolSet>>,
 }
 
 impl Default for ResultOptions {
     fn default() -> Self {
-        Self { max_chars: Some(100_000), harden: false }
+        Self { max_chars: Some(100_000), harden: false, tools: None }
     }
 }
 
@@ -137,12 +142,19 @@ impl ToolResult {
                     *part = Part::Text(text);
                 }
             }
+            if let (Part::Text(text), Some(max)) = (&mut *part, options.max_chars) {
+                cap(text, max);
+            }
+            // What is cut begins a line in the middle of a word.
             if options.harden {
+                let tools = options.tools.as_deref();
                 match part {
-                    Part::Text(text) => *text = harden(text),
+                    Part::Text(text) => *text = harden(text, tools),
                     Part::Json(value) => {
+                        // A model repeats what a string says, not how JSON escapes it.
+                        harden_strings(value, tools);
                         let text = value.to_string();
-                        let safe = harden(&text);
+                        let safe = harden(&text, tools);
                         if safe != text {
                             *part = Part::Text(safe);
                         }
@@ -150,11 +162,18 @@ impl ToolResult {
                     _ => {}
                 }
             }
-            if let (Part::Text(text), Some(max)) = (part, options.max_chars) {
-                cap(text, max);
-            }
         }
         self
+    }
+}
+
+/// Hardens every string in `value` that is no key.
+fn harden_strings(value: &mut Value, tools: Option<&ToolSet>) {
+    match value {
+        Value::String(text) => *text = harden(text, tools),
+        Value::Array(items) => items.iter_mut().for_each(|item| harden_strings(item, tools)),
+        Value::Object(members) => members.values_mut().for_each(|member| harden_strings(member, tools)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -297,17 +316,10 @@ pub fn text_results<'d>(results: Vec<ToolResult>, dialect: impl Into<InDialect<'
             body.insert_str(0, "Error: ");
         }
         out.push_str(if out.is_empty() { form.start } else { form.between });
-        // As a JSON string nothing in it is a call, in a dialect that needs no markers either.
-        let quoted = if options.harden { quoted(&body, dialect) } else { None };
-        let named = form.named && !result.name.is_empty();
-        let quote = quoted.is_some();
-        let body = quoted.unwrap_or(body);
-        if quote || named {
+        if form.named && !result.name.is_empty() {
+            let name = if options.harden { harden(&result.name, None) } else { result.name };
             let mut object = Map::new();
-            if !result.name.is_empty() {
-                let name = if options.harden { harden(&result.name) } else { result.name };
-                object.insert("name".into(), json!(name));
-            }
+            object.insert("name".into(), json!(name));
             object.insert("content".into(), json!(body));
             out.push_str(&Value::Object(object).to_string());
         } else {

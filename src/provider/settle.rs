@@ -3,8 +3,8 @@ use super::calls::{Numbers, Said, Slot};
 use crate::dialect::without_namespace;
 use crate::engine::Policy;
 use crate::json::{self, Ending, Kind, RepairOptions, ScanResult, Scanner};
-use crate::schema::{Resolution, ToolSet};
-use crate::turn::{ArgumentError, Arguments, CallStatus, Repair, RepairCode, ToolCall, new_call_id};
+use crate::schema::{Names, Resolution, ToolSet};
+use crate::turn::{ArgumentError, Arguments, CallStatus, Repair, RepairCode, ToolCall};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ pub(super) struct Named {
 }
 
 /// What the `written` name of a native call means.
-pub(super) fn name(written: &str, tools: Option<&ToolSet>) -> Named {
+pub(super) fn name(written: &str, tools: Option<&ToolSet>, names: Names) -> Named {
     let renamed =
         |name: &str| (name != written).then(|| Repair::new(RepairCode::Name, format!("`{written}` became `{name}`")));
     // A native name may drag along markers of the model's template (`search<|channel|>commentary`).
@@ -37,7 +37,7 @@ pub(super) fn name(written: &str, tools: Option<&ToolSet>) -> Named {
         return Named { repair: renamed(name), name: name.to_owned(), unknown: false };
     };
     for candidate in [Some(written), Some(clean), bare].into_iter().flatten() {
-        match tools.resolve(candidate) {
+        match tools.resolve_by(candidate, names) {
             Resolution::Exact(tool) | Resolution::Resolved(tool) => {
                 return Named { repair: renamed(&tool.name), name: tool.name.clone(), unknown: false };
             }
@@ -47,12 +47,11 @@ pub(super) fn name(written: &str, tools: Option<&ToolSet>) -> Named {
     Named { name: written.to_owned(), repair: None, unknown: true }
 }
 
-/// The call in `slot`. `cut`: the answer ended before the provider was done with it.
+/// The call in `slot`, with the id that it came with. `cut`: the answer ended before the provider was done with it.
 pub(super) fn call(slot: &Slot, cut: bool, tools: Option<&ToolSet>, policy: &Policy) -> ToolCall<'static> {
-    let id = if slot.id.is_empty() { new_call_id() } else { slot.id.clone() };
     let cut = cut || slot.said == Said::Cut;
-    let named = name(&slot.name, tools);
-    let mut call = ToolCall::new(id, named.name, Arguments::default());
+    let named = name(&slot.name, tools, policy.names);
+    let mut call = ToolCall::new(slot.id.clone(), named.name, Arguments::default());
     if slot.too_long || slot.text.len() > policy.max_arguments_bytes {
         call.status = CallStatus::Malformed;
         call.raw = Cow::Owned(slot.text.clone());

@@ -1,6 +1,7 @@
 //! Chunks of a streamed answer in, events out, a turn at the end.
 use super::framing::{Frame, Splitter};
 use super::halves::Halves;
+use super::helpers::chunk_of;
 use super::node::mend_surrogates;
 use super::reader::Reader;
 use super::{Node, Provider, Reading, detect, errors, first};
@@ -136,6 +137,7 @@ impl StreamNormalizer {
         if let Node::Array(items) = node {
             return items.iter().for_each(|item| self.node(event, item));
         }
+        let Some(node) = chunk_of(node, self.provider()) else { return };
         if self.reader.is_none() {
             let Some(provider) = detect(node) else {
                 if self.waiting.len() < MAX_WAITING {

@@ -2,7 +2,7 @@
 use super::{Node, Reading};
 use crate::engine::StreamParser;
 use crate::json::{ScanResult, Scanner};
-use crate::schema::Resolution;
+use crate::schema::{Resolution, ToolSet};
 use crate::turn::{Event, Turn};
 
 /// Reads an answer's text as it comes.
@@ -21,11 +21,27 @@ impl TextReader {
     }
 
     pub(super) fn feed(&mut self, text: &str, events: &mut Vec<Event>) {
+        let known = events.len();
         self.0.feed(text, events);
+        forget_places(events.iter_mut().skip(known));
     }
 
     pub(super) fn finish(mut self, events: &mut Vec<Event>) -> Turn<'static> {
-        self.0.finish(events)
+        let known = events.len();
+        let mut turn = self.0.finish(events);
+        forget_places(events.iter_mut().skip(known));
+        turn.tool_calls.iter_mut().for_each(|call| call.span = None);
+        turn.reasoning_end = None;
+        turn
+    }
+}
+
+/// Removes the places of calls: an answer is put together of several texts, and a place in one of them says nothing.
+fn forget_places<'e>(events: impl Iterator<Item = &'e mut Event>) {
+    for event in events {
+        if let Event::CallEnded { call, .. } = event {
+            call.span = None;
+        }
     }
 }
 
@@ -51,7 +67,9 @@ impl<'t> Quoted<'t> {
             let (head, _) = rest.split_once('{')?;
             let name = head.trim().trim_start_matches("<function").trim_matches(['=', '>', '(', ' ']);
             let word = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-.:/".contains(c));
-            let offered = reading.tools.as_ref().is_none_or(|tools| tools.resolve(name) != Resolution::Unknown);
+            let names = reading.options.policy.names;
+            let means_none = |tools: &ToolSet| tools.resolve_by(name, names) == Resolution::Unknown;
+            let offered = !reading.tools.as_deref().is_some_and(means_none);
             if !word || !offered {
                 return None;
             }

@@ -1,17 +1,17 @@
 //! `toolglot.ToolCall`: one call that the model made.
-use super::argument::word;
+use super::argument::{Count, word};
 use super::convert::{from_py, json_to_py, json_with};
 use super::guard::guard;
 use super::keys::Keys;
 use super::made::Made;
 use super::report::{ArgumentError, Repair, hash, repr_of, tuple_of};
 use super::source::tools_argument;
-use super::text::{Input, Text, Whole, whole};
+use super::text::{Input, Place, Text, Whole, whole};
 use super::tools::ToolSet;
 use crate::engine::{self, Found, Value};
 use crate::provider::Provider;
 use crate::schema::{self, convert::Target};
-use crate::turn::{self, CallStatus};
+use crate::turn::{self, CallStatus, Evidence};
 use crate::{Error, ErrorCode};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -33,6 +33,8 @@ pub(super) struct ToolCall {
     // Most calls have none, and small objects are made faster.
     faults: Option<Box<Faults>>,
     raw: Text,
+    evidence: Option<Evidence>,
+    place: Place,
     input: Input,
     /// The tools that were offered: for messages to the model, and for the names that a provider was told.
     tools: Option<Arc<schema::ToolSet>>,
@@ -51,11 +53,13 @@ struct Faults {
 }
 
 impl ToolCall {
-    /// The call for Python; `tools` are those that were offered.
+    /// The call for Python; `tools` are those that were offered. Its span is in characters.
     pub(super) fn from_core(py: Python<'_>, call: turn::ToolCall<'_>, tools: Option<&Arc<schema::ToolSet>>) -> Self {
         let faults = Faults::of(call.repairs, call.errors);
         let (name, raw) = (Keys::open(py).get(&call.name), Text::Made(call.raw.into_owned()));
-        Self::of(Self::id_of(py, &call.id), name, call.arguments.into(), call.status, faults, raw, (Input::None, tools))
+        let found = (raw, call.evidence, Place::of(call.span));
+        let from = (Input::None, tools);
+        Self::of(Self::id_of(py, &call.id), name, call.arguments.into(), call.status, faults, found, from)
     }
 
     /// The call as it was found in the `input`, which is the text `all`; `names` makes its name.
@@ -67,9 +71,10 @@ impl ToolCall {
         names: &mut Keys<'py>,
     ) -> Self {
         let faults = Faults::of(call.repairs, call.errors);
-        let (name, raw) = (names.get(call.name.as_str(all)), Text::Span(call.raw));
+        let name = names.get(call.name.as_str(all));
+        let found = (Text::Span(call.raw.clone()), Some(call.evidence), Place::Bytes(call.raw));
         let from = (input.clone_ref(py), tools);
-        Self::of(Self::id_of(py, &call.id), name, call.arguments, call.status, faults, raw, from)
+        Self::of(Self::id_of(py, &call.id), name, call.arguments, call.status, faults, found, from)
     }
 
     fn id_of(py: Python<'_>, id: &str) -> Made<PyString> {
@@ -83,7 +88,7 @@ impl ToolCall {
         written: Found,
         status: CallStatus,
         faults: Option<Box<Faults>>,
-        raw: Text,
+        (raw, evidence, place): (Text, Option<Evidence>, Place),
         (input, tools): (Input, Option<&Arc<schema::ToolSet>>),
     ) -> Self {
         Self {
@@ -93,6 +98,8 @@ impl ToolCall {
             status,
             faults,
             raw,
+            evidence,
+            place,
             input,
             tools: tools.cloned(),
             unpickled: OnceLock::new(),
@@ -111,8 +118,13 @@ impl ToolCall {
         self.offer().map(|tools| &**tools)
     }
 
+    /// The call was read from text: what the model wrote is known.
+    pub(super) fn is_of_text(&self, py: Python<'_>) -> bool {
+        !self.raw.as_str(self.input.as_str(py)).is_empty()
+    }
+
     /// As [`Self::tools`], to hand on.
-    fn offer(&self) -> Option<&Arc<schema::ToolSet>> {
+    pub(super) fn offer(&self) -> Option<&Arc<schema::ToolSet>> {
         self.tools.as_ref().or_else(|| self.unpickled.get())
     }
 
@@ -124,7 +136,7 @@ impl ToolCall {
         self.faults.as_deref().map_or(&[], |faults| &faults.errors)
     }
 
-    /// The call as the core knows it.
+    /// The call as the core knows it, but for its span, which is in characters.
     pub(super) fn to_core<'a>(&'a self, py: Python<'_>) -> PyResult<turn::ToolCall<'a>> {
         Ok(turn::ToolCall {
             id: Cow::Borrowed(self.known_id(py)?.to_str(py)?),
@@ -134,6 +146,8 @@ impl ToolCall {
             repairs: self.repairs().to_vec(),
             errors: self.errors().to_vec(),
             raw: Cow::Borrowed(self.raw.as_str(self.input.as_str(py))),
+            evidence: self.evidence,
+            span: self.input.characters(py, &self.place),
         })
     }
 
@@ -202,6 +216,9 @@ impl ToolCall {
         dict.set_item("repairs", self.repair_objects(py)?)?;
         dict.set_item("errors", self.error_objects(py)?)?;
         dict.set_item("raw", self.raw(py))?;
+        dict.set_item("evidence", self.evidence())?;
+        dict.set_item("start", self.start(py))?;
+        dict.set_item("end", self.end(py))?;
         Ok(dict)
     }
 }
@@ -226,8 +243,9 @@ impl ToolCall {
     }
 
     #[new]
-    #[pyo3(signature = (name, arguments, *, id=None, status="ok", repairs=Vec::new(), errors=Vec::new(), raw=Whole(String::new())),
-           text_signature = "(name, arguments, *, id=None, status='ok', repairs=..., errors=..., raw=...)")]
+    #[pyo3(signature = (name, arguments, *, id=None, status="ok", repairs=Vec::new(), errors=Vec::new(), raw=Whole(String::new()),
+                        evidence=None, start=None, end=None),
+           text_signature = "(name, arguments, *, id=None, status='ok', repairs=..., errors=..., raw=..., evidence=None, start=None, end=None)")]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         py: Python<'_>,
@@ -238,6 +256,9 @@ impl ToolCall {
         repairs: Vec<PyRef<'_, Repair>>,
         errors: Vec<PyRef<'_, ArgumentError>>,
         raw: Whole,
+        evidence: Option<&str>,
+        start: Option<Count>,
+        end: Option<Count>,
     ) -> PyResult<Self> {
         let json = match arguments.cast::<PyString>() {
             Ok(json) => {
@@ -262,6 +283,8 @@ impl ToolCall {
             repairs: repairs.iter().map(|repair| repair.0.clone()).collect(),
             errors,
             raw: raw.0.into(),
+            evidence: evidence.map(|name| word("evidence", Evidence::ALL, Evidence::as_str, name)).transpose()?,
+            span: Count::given(start, "start")?.zip(Count::given(end, "end")?).map(|(start, end)| start..end),
         };
         Ok(Self::from_core(py, call, None))
     }
@@ -319,6 +342,24 @@ impl ToolCall {
     #[getter]
     fn raw<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
         self.input.to_py(py, &self.raw)
+    }
+
+    #[doc = stub!("ToolCall.evidence")]
+    #[getter]
+    fn evidence(&self) -> Option<&'static str> {
+        self.evidence.map(Evidence::as_str)
+    }
+
+    #[doc = stub!("ToolCall.start")]
+    #[getter]
+    fn start(&self, py: Python<'_>) -> Option<usize> {
+        self.input.characters(py, &self.place).map(|place| place.start)
+    }
+
+    #[doc = stub!("ToolCall.end")]
+    #[getter]
+    fn end(&self, py: Python<'_>) -> Option<usize> {
+        self.input.characters(py, &self.place).map(|place| place.end)
     }
 
     #[doc = stub!("ToolCall._with_id")]

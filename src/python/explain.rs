@@ -5,7 +5,7 @@ use super::guard::guard_detached;
 use super::parser::{options, surrogate_issue};
 use super::report::{hash, repr_of};
 use super::source::tools_argument;
-use super::text::{Input, Text, bytes_of, no_text};
+use super::text::{CharacterCount, Input, Text, bytes_of, no_text};
 use super::turn::Turn;
 use crate::engine;
 use crate::explain::{self as core, Line, Reason, SpanKind};
@@ -52,6 +52,7 @@ pub(super) fn explain<'py>(
     });
     let spans = PyTuple::new(py, spans.collect::<PyResult<Vec<_>>>()?)?.unbind();
     let text = input.to_py(py, &Text::Span(0..all.len())).unbind();
+    CharacterCount::default().convert_turn(all, &mut turn);
     let turn = Turn::from_core(py, turn, &input, tools.as_ref())?.unbind();
     Ok(Explanation { text, spans, turn, hint })
 }

@@ -19,6 +19,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyString};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// A call's id and name, from a ToolCall, any provider's dict or object, or the id alone. The name is spelt as it was
 /// told there.
@@ -97,9 +98,25 @@ fn destination(provider: &str, dialect: Option<Spoken>) -> PyResult<Destination>
     Ok(Destination::Provider(found))
 }
 
-fn result_options(to: &Destination, max_chars: Option<Count>, harden: Option<bool>) -> PyResult<ResultOptions> {
+fn result_options(
+    to: &Destination,
+    max_chars: Option<Count>,
+    harden: Option<bool>,
+    tools: Option<Arc<schema::ToolSet>>,
+) -> PyResult<ResultOptions> {
     let max_chars = max_chars.map(|count| count.get("max_chars")).transpose()?;
-    Ok(ResultOptions { max_chars, harden: harden.unwrap_or(matches!(to, Destination::Text(_))) })
+    Ok(ResultOptions { max_chars, harden: harden.unwrap_or(matches!(to, Destination::Text(_))), tools })
+}
+
+/// What the call that a result is for says of how that is written: a call that was read from text is one of a model whose text is
+/// read for calls, and the tools are those it was read with.
+fn by_call(options: &mut ResultOptions, call: &Bound<'_, PyAny>, harden: Option<bool>) {
+    let py = call.py();
+    let Ok(call) = call.cast::<ToolCall>().map(Bound::get) else { return };
+    options.harden |= harden.is_none() && call.is_of_text(py);
+    if options.tools.is_none() {
+        options.tools = call.offer().cloned();
+    }
 }
 
 #[doc = stub!("format_tool_result")]
@@ -119,8 +136,9 @@ pub(super) fn format_tool_result<'py>(
     tools: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let to = destination(provider, dialect)?;
-    let options = result_options(&to, max_chars, harden)?;
     let tools = tools_argument(tools)?;
+    let mut options = result_options(&to, max_chars, harden, tools.clone())?;
+    by_call(&mut options, call, harden);
     let result = result_argument(call_argument(call, &to, tools.as_deref())?, result, is_error)?;
     match to {
         Destination::Provider(provider) => {
@@ -146,8 +164,8 @@ pub(super) fn format_tool_results<'py>(
     tools: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let to = destination(provider, dialect)?;
-    let options = result_options(&to, max_chars, harden)?;
     let tools = tools_argument(tools)?;
+    let mut options = result_options(&to, max_chars, harden, tools.clone())?;
     let mut read = Vec::new();
     let wrong = |_| PyTypeError::new_err(format!("results is a list of results, not {}", a_type(results)));
     for (index, entry) in results.try_iter().map_err(wrong)?.enumerate() {
@@ -166,6 +184,7 @@ pub(super) fn format_tool_results<'py>(
         } else {
             entry.extract().map_err(|_| wrong())?
         };
+        by_call(&mut options, &call, harden);
         read.push(result_argument(call_argument(&call, &to, tools.as_deref())?, &result, is_error)?);
     }
     match to {
@@ -403,7 +422,9 @@ pub(super) fn provider_id(id: Whole, provider: &str) -> PyResult<String> {
 
 #[doc = stub!("harden")]
 #[pyfunction]
-pub(super) fn harden(py: Python<'_>, text: Whole) -> PyResult<String> {
+#[pyo3(signature = (text, *, tools=None))]
+pub(super) fn harden(py: Python<'_>, text: Whole, tools: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
     let Whole(text) = text;
-    guard_detached(py, text.len(), || provider::harden(&text))
+    let tools = tools_argument(tools)?;
+    guard_detached(py, text.len(), || provider::harden(&text, tools.as_deref()))
 }

@@ -5,7 +5,7 @@ use super::event::Event;
 use super::guard::{detached, guard, guard_detached};
 use super::policy::{Choice, policy_argument};
 use super::source::tools_argument;
-use super::text::{Input, bytes_of, no_text, utf8};
+use super::text::{CharacterCount, Input, bytes_of, no_text, utf8};
 use super::turn::Turn;
 use crate::engine::{self, Options};
 use crate::schema;
@@ -62,7 +62,9 @@ pub(super) fn extract<'py>(
         let mut parser = engine::StreamParser::new(Arc::clone(&dialects), tools.clone(), options.clone());
         let mut events = Vec::new();
         parser.feed_bytes(&bytes, &mut events);
-        parser.finish(&mut events)
+        let mut turn = parser.finish(&mut events);
+        CharacterCount::default().convert_turn(parser.text(), &mut turn);
+        turn
     })?;
     Turn::from_core(py, turn, &Input::None, tools.as_ref())
 }
@@ -79,6 +81,8 @@ pub(super) struct StreamParser {
     fed: usize,
     /// Where the first lone surrogate stood.
     surrogate: Option<usize>,
+    /// The characters up to the last call that ended.
+    count: CharacterCount,
     tools: Option<Arc<schema::ToolSet>>,
 }
 
@@ -114,7 +118,14 @@ impl StreamParser {
         let (dialects, tools, options) =
             (dialect_argument(dialect)?, tools_argument(tools)?, options(starts_in, policy)?);
         let parser = guard(|| engine::StreamParser::new(dialects, tools.clone(), options))?;
-        Ok(Self { stage: Stage::Open(parser), events: Vec::new(), fed: 0, surrogate: None, tools })
+        Ok(Self {
+            stage: Stage::Open(parser),
+            events: Vec::new(),
+            fed: 0,
+            surrogate: None,
+            count: CharacterCount::default(),
+            tools,
+        })
     }
 
     #[doc = stub!("StreamParser.feed")]
@@ -210,8 +221,14 @@ impl StreamParser {
 
     fn end(&mut self, py: Python<'_>) -> PyResult<()> {
         let Stage::Open(parser) = &mut self.stage else { return Ok(()) };
-        let events = &mut self.events;
-        let finished = guard_detached(py, self.fed, || parser.finish(events));
+        let (events, count) = (&mut self.events, &mut self.count);
+        let finished = guard_detached(py, self.fed, || {
+            let known = events.len();
+            let mut turn = parser.finish(events);
+            events.iter_mut().skip(known).for_each(|event| count.convert_event(parser.text(), event));
+            count.convert_turn(parser.text(), &mut turn);
+            turn
+        });
         let surrogate = self.surrogate.map(surrogate_issue);
         self.stage = match finished {
             Ok(mut turn) => {
@@ -247,9 +264,17 @@ impl StreamParser {
 
     /// The events so far, as Python objects.
     fn take<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let tools = self.tools.as_ref();
+        let (tools, count) = (self.tools.as_ref(), &mut self.count);
         let fresh = match &mut self.stage {
-            Stage::Open(parser) => Some(parser.fresh()),
+            Stage::Open(parser) => {
+                let (text, fresh) = parser.text_and_fresh();
+                Some(fresh.map(move |mut event| {
+                    if let engine::Fresh::Event(event) = &mut event {
+                        count.convert_event(text, event);
+                    }
+                    event
+                }))
+            }
             _ => None,
         };
         match fresh {

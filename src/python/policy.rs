@@ -1,7 +1,7 @@
 //! `toolglot.Policy`: the caller's choices.
 use super::argument::{Count, word};
 use super::convert::a_type;
-use crate::engine::{self, Fences, ReasoningCalls, UnknownTools};
+use crate::engine::{self, BareCalls, Fences, ReasoningCalls, UnknownTools};
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -22,8 +22,11 @@ macro_rules! choices {
 }
 
 choices!("fences": Fences { "calls" => Calls, "last" => Last, "ignore" => Ignore, });
+choices!("bare": BareCalls { "line" => Line, "alone" => Alone, "off" => Off, });
 choices!("reasoning": ReasoningCalls { "if_unclosed" => IfUnclosed, "ignore" => Ignore, "run" => Run, });
 choices!("unknown_tools": UnknownTools { "flag" => Flag, "text" => Text, "allow" => Allow, });
+choices!("names": engine::Names { "resolve" => Resolve, "exact" => Exact, });
+choices!("ids": engine::Ids { "random" => Random, "derived" => Derived, });
 choices!("starts_in": engine::StartsIn { "content" => Content, "reasoning" => Reasoning, });
 
 /// An option whose value is one of a few words.
@@ -44,12 +47,16 @@ pub(super) trait Choice: Copy + PartialEq + Default + 'static {
 #[pymethods]
 impl Policy {
     #[new]
-    #[pyo3(signature = (*, fences=None, reasoning=None, unknown_tools=None, max_calls=None, max_depth=None,
-                        max_arguments_bytes=None, max_markup_bytes=None))]
+    #[pyo3(signature = (*, fences=None, bare=None, reasoning=None, unknown_tools=None, names=None, ids=None,
+                        max_calls=None, max_depth=None, max_arguments_bytes=None, max_markup_bytes=None))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         fences: Option<&str>,
+        bare: Option<&str>,
         reasoning: Option<&str>,
         unknown_tools: Option<&str>,
+        names: Option<&str>,
+        ids: Option<&str>,
         max_calls: Option<Count>,
         max_depth: Option<Count>,
         max_arguments_bytes: Option<Count>,
@@ -59,8 +66,11 @@ impl Policy {
         let count = |name, value: Option<Count>, default| value.map_or(Ok(default), |value| value.get(name));
         let policy = engine::Policy {
             fences: Choice::parse(fences)?,
+            bare: Choice::parse(bare)?,
             reasoning: Choice::parse(reasoning)?,
             unknown_tools: Choice::parse(unknown_tools)?,
+            names: Choice::parse(names)?,
+            ids: Choice::parse(ids)?,
             max_calls: count("max_calls", max_calls, default.max_calls)?,
             max_depth: count("max_depth", max_depth, default.max_depth)?,
             max_arguments_bytes: count("max_arguments_bytes", max_arguments_bytes, default.max_arguments_bytes)?,
@@ -76,6 +86,12 @@ impl Policy {
         self.0.fences.name()
     }
 
+    #[doc = stub!("Policy.bare")]
+    #[getter]
+    fn bare(&self) -> &'static str {
+        self.0.bare.name()
+    }
+
     #[doc = stub!("Policy.reasoning")]
     #[getter]
     fn reasoning(&self) -> &'static str {
@@ -86,6 +102,18 @@ impl Policy {
     #[getter]
     fn unknown_tools(&self) -> &'static str {
         self.0.unknown_tools.name()
+    }
+
+    #[doc = stub!("Policy.names")]
+    #[getter]
+    fn names(&self) -> &'static str {
+        self.0.names.name()
+    }
+
+    #[doc = stub!("Policy.ids")]
+    #[getter]
+    fn ids(&self) -> &'static str {
+        self.0.ids.name()
     }
 
     #[doc = stub!("Policy.max_calls")]
@@ -116,8 +144,11 @@ impl Policy {
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("fences", self.fences())?;
+        dict.set_item("bare", self.bare())?;
         dict.set_item("reasoning", self.reasoning())?;
         dict.set_item("unknown_tools", self.unknown_tools())?;
+        dict.set_item("names", self.names())?;
+        dict.set_item("ids", self.ids())?;
         dict.set_item("max_calls", self.max_calls())?;
         dict.set_item("max_depth", self.max_depth())?;
         dict.set_item("max_arguments_bytes", self.max_arguments_bytes())?;
@@ -130,7 +161,8 @@ impl Policy {
     }
 
     fn __hash__(&self) -> u64 {
-        super::report::hash((self.fences(), self.reasoning(), self.unknown_tools(), self.0.max_calls, self.0.max_depth))
+        let words = [self.fences(), self.bare(), self.reasoning(), self.unknown_tools(), self.names(), self.ids()];
+        super::report::hash((words, self.0.max_calls, self.0.max_depth))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -160,5 +192,15 @@ pub(super) fn policy_argument(value: Option<&Bound<'_, PyAny>>) -> PyResult<engi
     Ok(policy.cast::<Policy>()?.get().0.clone())
 }
 
-const OPTIONS: &[&str] =
-    &["fences", "reasoning", "unknown_tools", "max_calls", "max_depth", "max_arguments_bytes", "max_markup_bytes"];
+const OPTIONS: &[&str] = &[
+    "fences",
+    "bare",
+    "reasoning",
+    "unknown_tools",
+    "names",
+    "ids",
+    "max_calls",
+    "max_depth",
+    "max_arguments_bytes",
+    "max_markup_bytes",
+];

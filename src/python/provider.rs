@@ -8,13 +8,14 @@ use super::parser::{event_list, options};
 use super::source::tools_argument;
 use super::text::{Input, bytes_of, utf8};
 use super::turn::Turn;
-use crate::provider::{self, Node, Provider, Reading};
+use crate::provider::{self, Helper, Node, Provider, Reading};
 use crate::schema;
 use crate::turn;
 use crate::{Error, ErrorCode};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyBool, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -178,7 +179,9 @@ impl StreamNormalizer {
         } else if let Some(bytes) = bytes_of(chunk) {
             feed_bytes(&bytes)
         } else {
-            let node: Node<'static> = from_payload(chunk)?;
+            let provider = if let Stage::Open(stream) = &state().stage { stream.provider() } else { None };
+            let Some(chunk) = chunk_of(chunk, provider)? else { return event_list(py, std::iter::empty()) };
+            let node: Node<'static> = from_payload(&chunk)?;
             let mut state = state();
             state.run(py, node.weight(), |stream, events| stream.feed_node(&node, events))?;
             state.take(py)
@@ -226,6 +229,22 @@ impl StreamNormalizer {
             Stage::Broken => "broken",
         };
         format!("<toolglot.StreamNormalizer {stage}>")
+    }
+}
+
+/// The chunk of the wire in what the stream helper of an SDK handed out. The core looks as well; but to write out an event
+/// of a helper takes time that grows with the answer, since it holds all that came so far.
+fn chunk_of<'py>(event: &Bound<'py, PyAny>, provider: Option<Provider>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = event.py();
+    if event.is_instance_of::<PyDict>() {
+        return Ok(Some(event.clone()));
+    }
+    let kind = event.getattr_opt(intern!(py, "type"))?;
+    let kind = kind.as_ref().and_then(|kind| kind.cast::<PyString>().ok());
+    match kind.and_then(|kind| provider::helper(kind.to_str().ok()?, provider)) {
+        Some(Helper::Carries(member)) => Ok(Some(event.getattr_opt(member)?.unwrap_or_else(|| event.clone()))),
+        Some(Helper::Repeats) => Ok(None),
+        None => Ok(Some(event.clone())),
     }
 }
 

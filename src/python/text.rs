@@ -1,11 +1,13 @@
 //! Text on its way to Python, copied as late and as little as possible.
 use super::convert::type_name;
 use crate::engine;
+use crate::turn::{Event, ToolCall, Turn};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PySequence, PyString};
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A piece of text in a result: a range of the input where it stands there, else a text of its own.
@@ -26,6 +28,62 @@ pub(super) fn kept(text: Cow<'_, str>, input: &str) -> Text {
             }
         }
         Cow::Owned(text) => Text::Made(text),
+    }
+}
+
+/// Where a piece stands in the text that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In no text, or in one that nobody kept.
+    Unknown,
+    /// At these bytes of the input, whose characters are counted when somebody asks.
+    Bytes(Range<usize>),
+    Characters(Range<usize>),
+}
+
+impl Place {
+    /// The place of what stands at these `characters`.
+    pub(super) fn of(characters: Option<Range<usize>>) -> Self {
+        characters.map_or(Self::Unknown, Self::Characters)
+    }
+}
+
+/// Converts byte offsets of a text to offsets in characters. Ascending offsets cost one pass over the text together.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct CharacterCount {
+    bytes: usize,
+    characters: usize,
+}
+
+impl CharacterCount {
+    /// The number of characters before the byte offset `at` of `text`.
+    pub(super) fn before(&mut self, text: &str, at: usize) -> usize {
+        if at < self.bytes {
+            *self = Self::default();
+        }
+        self.characters += text.get(self.bytes..at).unwrap_or_default().chars().count();
+        self.bytes = at;
+        self.characters
+    }
+
+    /// Gives the span of `call`, in bytes of `text`, in characters.
+    pub(super) fn convert_call(&mut self, text: &str, call: &mut ToolCall<'_>) {
+        if let Some(span) = &mut call.span {
+            *span = self.before(text, span.start)..self.before(text, span.end);
+        }
+    }
+
+    /// As [`Self::convert_call`], for every place in `turn`.
+    pub(super) fn convert_turn(&mut self, text: &str, turn: &mut Turn<'_>) {
+        turn.tool_calls.iter_mut().for_each(|call| self.convert_call(text, call));
+        turn.reasoning_end = turn.reasoning_end.map(|end| self.before(text, end));
+    }
+
+    /// As [`Self::convert_call`], for the call of `event`, if it has one.
+    pub(super) fn convert_event(&mut self, text: &str, event: &mut Event) {
+        if let Event::CallEnded { call, .. } = event {
+            self.convert_call(text, call);
+        }
     }
 }
 
@@ -84,6 +142,18 @@ impl Input {
             Self::None => "",
             Self::Str(text) => text.to_str(py).unwrap_or_default(),
             Self::Encoded(text) => &text.utf8,
+        }
+    }
+
+    /// The characters at which `place` begins and ends.
+    pub(super) fn characters(&self, py: Python<'_>, place: &Place) -> Option<Range<usize>> {
+        match place {
+            Place::Unknown => None,
+            Place::Bytes(bytes) => {
+                let (text, mut count) = (self.as_str(py), CharacterCount::default());
+                Some(count.before(text, bytes.start)..count.before(text, bytes.end))
+            }
+            Place::Characters(characters) => Some(characters.clone()),
         }
     }
 

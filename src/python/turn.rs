@@ -1,5 +1,5 @@
 //! `toolglot.Turn`: what a model answered.
-use super::argument::word;
+use super::argument::{Count, word};
 use super::blobs::message_to_py;
 use super::call::ToolCall;
 use super::convert::{a_type, from_py, to_py, type_name};
@@ -7,7 +7,7 @@ use super::guard::guard;
 use super::keys::Keys;
 use super::made::Made;
 use super::report::{Issue, Usage, hash, opaque, repr_of, tuple_of};
-use super::text::{Input, Text, Whole, kept};
+use super::text::{Input, Place, Text, Whole, kept};
 use crate::Error;
 use crate::engine;
 use crate::provider::Provider;
@@ -26,6 +26,8 @@ pub(super) struct Turn {
     content: Text,
     content_object: Made<PyString>,
     reasoning: Text,
+    /// From the beginning of the text to where its reasoning ended.
+    reasoned: Place,
     // Python reads it as a member of the object, without a call.
     #[doc = stub!("Turn.tool_calls")]
     #[pyo3(get)]
@@ -42,7 +44,8 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// The turn for Python; `input` is the text that its pieces may point into, `tools` are those that were offered.
+    /// The turn for Python, whose places are in characters; `input` is the text that its pieces may point into, `tools` are
+    /// those that were offered.
     pub(super) fn from_core<'py>(
         py: Python<'py>,
         mut turn: turn::Turn<'_>,
@@ -53,7 +56,8 @@ impl Turn {
         let calls = std::mem::take(&mut turn.tool_calls).into_iter();
         let calls = PyTuple::new(py, calls.map(|call| ToolCall::from_core(py, call, tools)))?;
         let texts = texts(&mut turn, input.as_str(py));
-        Bound::new(py, Self::of(&mut turn, texts, input.clone_ref(py), calls, needs_more_work))
+        let reasoned = Place::of(turn.reasoning_end.map(|end| 0..end));
+        Bound::new(py, Self::of(&mut turn, texts, reasoned, input.clone_ref(py), calls, needs_more_work))
     }
 
     /// As [`Self::from_core`], of what was found in the `input`.
@@ -69,7 +73,8 @@ impl Turn {
         let calls = calls.into_iter().map(|call| ToolCall::found(py, call, (input, all), tools, &mut names));
         let calls = PyTuple::new(py, calls)?;
         let texts = texts(&mut turn, all);
-        Bound::new(py, Self::of(&mut turn, texts, input.clone_ref(py), calls, needs_more_work))
+        let reasoned = turn.reasoning_end.map_or(Place::Unknown, |end| Place::Bytes(0..end));
+        Bound::new(py, Self::of(&mut turn, texts, reasoned, input.clone_ref(py), calls, needs_more_work))
     }
 
     /// The turn whose content, reasoning and calls are these, whatever it says itself.
@@ -77,6 +82,7 @@ impl Turn {
     fn of(
         turn: &mut turn::Turn<'_>,
         (content, reasoning): (Text, Text),
+        reasoned: Place,
         input: Input,
         tool_calls: Bound<'_, PyTuple>,
         needs_more_work: bool,
@@ -85,6 +91,7 @@ impl Turn {
             content,
             content_object: Made::new(),
             reasoning,
+            reasoned,
             tool_calls: tool_calls.unbind(),
             needs_more_work,
             stop_reason: turn.stop_reason,
@@ -115,6 +122,7 @@ impl Turn {
         let turn = turn::Turn {
             content: Cow::Borrowed(self.content.as_str(all)),
             reasoning: Cow::Borrowed(self.reasoning.as_str(all)),
+            reasoning_end: self.reasoning_end(py),
             tool_calls: calls.iter().map(|call| to_core(call.get())).collect::<PyResult<_>>()?,
             stop_reason: self.stop_reason,
             usage: self.usage.as_deref().copied(),
@@ -154,6 +162,7 @@ impl Turn {
         let dict = PyDict::new(py);
         dict.set_item("content", self.content(py)?)?;
         dict.set_item("reasoning", self.reasoning(py))?;
+        dict.set_item("reasoning_end", self.reasoning_end(py))?;
         dict.set_item("tool_calls", &self.tool_calls)?;
         dict.set_item("stop_reason", self.stop_reason())?;
         dict.set_item("usage", self.usage())?;
@@ -210,15 +219,16 @@ impl Turn {
     }
 
     #[new]
-    #[pyo3(signature = (content=Whole(String::new()), tool_calls=Calls(Vec::new()), *, reasoning=None, stop_reason=None, usage=None,
-                        source=None, dialect=None, issues=Vec::new(), provider_state=None),
-           text_signature = "(content=..., tool_calls=..., *, reasoning=None, stop_reason=None, usage=None, source=None, dialect=None, issues=..., provider_state=None)")]
+    #[pyo3(signature = (content=Whole(String::new()), tool_calls=Calls(Vec::new()), *, reasoning=None, reasoning_end=None, stop_reason=None,
+                        usage=None, source=None, dialect=None, issues=Vec::new(), provider_state=None),
+           text_signature = "(content=..., tool_calls=..., *, reasoning=None, reasoning_end=None, stop_reason=None, usage=None, source=None, dialect=None, issues=..., provider_state=None)")]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         py: Python<'_>,
         content: Whole,
         tool_calls: Calls<'_>,
         reasoning: Option<Whole>,
+        reasoning_end: Option<Count>,
         stop_reason: Option<&str>,
         usage: Option<PyRef<'_, Usage>>,
         source: Option<&str>,
@@ -232,6 +242,7 @@ impl Turn {
         let mut turn = turn::Turn {
             content: content.0.into(),
             reasoning: reasoning.map(|reasoning| reasoning.0).unwrap_or_default().into(),
+            reasoning_end: Count::given(reasoning_end, "reasoning_end")?,
             tool_calls: tool_calls.iter().map(|call| call.get().to_core(py)).collect::<PyResult<_>>()?,
             stop_reason: word("stop_reason", StopReason::ALL, StopReason::as_str, stop_reason)?,
             usage: usage.map(|usage| usage.0),
@@ -243,7 +254,8 @@ impl Turn {
         // The calls are frozen, so they are kept as they came.
         let needs_more_work = turn.needs_more_work();
         let texts = texts(&mut turn, "");
-        Ok(Self::of(&mut turn, texts, Input::None, PyTuple::new(py, &tool_calls)?, needs_more_work))
+        let reasoned = Place::of(turn.reasoning_end.map(|end| 0..end));
+        Ok(Self::of(&mut turn, texts, reasoned, Input::None, PyTuple::new(py, &tool_calls)?, needs_more_work))
     }
 
     #[doc = stub!("Turn.content")]
@@ -257,6 +269,12 @@ impl Turn {
     fn reasoning<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyString>> {
         let reasoning = self.input.to_py(py, &self.reasoning);
         (!self.reasoning.as_str(self.input.as_str(py)).is_empty()).then_some(reasoning)
+    }
+
+    #[doc = stub!("Turn.reasoning_end")]
+    #[getter]
+    fn reasoning_end(&self, py: Python<'_>) -> Option<usize> {
+        self.input.characters(py, &self.reasoned).map(|reasoned| reasoned.end)
     }
 
     #[doc = stub!("Turn.needs_more_work")]

@@ -13,6 +13,7 @@ mod openapi;
 mod patterns;
 pub(crate) mod plain;
 mod pointer;
+mod prefixes;
 mod problems;
 mod prompt;
 mod references;
@@ -28,6 +29,7 @@ pub(crate) use check::Written;
 pub use expected::Expected;
 #[cfg(feature = "python")]
 pub(crate) use explain::error_message;
+pub use names::Names;
 pub(crate) use names::{begins, safe_spellings};
 pub(crate) use pointer::resolve as resolve_reference;
 pub(crate) use prompt::results_form;

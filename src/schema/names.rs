@@ -1,20 +1,22 @@
 //! Names: one legal everywhere for each tool, and what the names that models write back mean.
-use super::{Tool, ToolSet};
-use crate::char_class::letters;
+use super::{Tool, ToolSet, prefixes};
 use crate::dialect::namespaces;
-use once_cell::sync::Lazy;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
 /// The longest name that every provider takes.
 const MAX_NAME: usize = 64;
 
-/// Prefixes that models and proxies put before a tool's name on their own, besides the namespaces that the catalogue knows.
-const OTHER_PREFIXES: [&str; 10] =
-    ["function", "tools", "tool", "proxy", "mcp", "api", "assistant", "multi_tool_use", "call", "declaration"];
-
-/// All such prefixes.
-static INVENTED_PREFIXES: Lazy<Vec<&str>> = Lazy::new(|| namespaces().iter().copied().chain(OTHER_PREFIXES).collect());
+/// Which spellings of a name mean a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Names {
+    /// The name as offered, and every other spelling that can mean only one tool ([`ToolSet::resolve`]).
+    #[default]
+    Resolve,
+    /// The name as offered or as the provider had to be told it, with nothing round it but what the format itself writes
+    /// (`functions.read:0`).
+    Exact,
+}
 
 /// What separates a namespace from a name. A single `_` or `-` does not: it stands inside names.
 const NAMESPACE: &[&str] = &["___", "__", "::", ":", "/", "."];
@@ -113,14 +115,18 @@ fn hash(text: &str, salt: u64) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325 ^ salt, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The letters and digits of a name in small letters: what is left when case and separators do not count.
+/// A name in small letters and without its separators: what is left when neither counts. Every other character stays: a
+/// character of format, or a mark that strikes a letter out, makes another name of it.
 fn fold(name: &str) -> String {
-    if name.is_ascii() {
-        let mut folded = String::with_capacity(name.len());
-        folded.extend(name.bytes().filter(u8::is_ascii_alphanumeric).map(|b| char::from(b.to_ascii_lowercase())));
-        return folded;
+    let mut folded = String::with_capacity(name.len());
+    for c in name.chars().filter(|c| !SEPARATORS.contains(c)) {
+        // A sign beyond ASCII that becomes a letter of it (that of kelvin) is no letter of another case.
+        match c.is_ascii() || c.to_lowercase().any(|small| small.is_ascii()) {
+            true => folded.push(c.to_ascii_lowercase()),
+            false => folded.extend(c.to_lowercase()),
+        }
     }
-    letters(name).collect()
+    folded
 }
 
 /// The other spellings under which each tool is found.
@@ -170,7 +176,7 @@ impl Spellings {
             let server = tool.source.server.as_deref();
             spellings.beginnings.extend(server.map(|server| fold(server) + &fold(&tool.name)));
         }
-        spellings.beginnings.extend(INVENTED_PREFIXES.iter().copied().map(fold));
+        spellings.beginnings.extend(prefixes::all().iter().map(|prefix| fold(prefix.word)));
         spellings.beginnings.sort_unstable();
         spellings
     }
@@ -207,8 +213,8 @@ impl Spellings {
             }
             // Mostly the first letter tells already.
             let first = rest.as_bytes().first();
-            let mut prefixes = INVENTED_PREFIXES.iter().filter(|prefix| prefix.as_bytes().first() == first);
-            let Some(next) = prefixes.find_map(|prefix| rest.strip_prefix(*prefix)) else { break };
+            let mut known = prefixes::all().iter().filter(|prefix| prefix.word.as_bytes().first() == first);
+            let Some(next) = known.find_map(|prefix| rest.strip_prefix(prefix.word)) else { break };
             rest = next.trim_start_matches(SEPARATORS);
         }
         false
@@ -225,7 +231,7 @@ impl Spellings {
     /// A name whose last letters are ASCII's, and which ends as no tool's does: what stands before a tool's name may be left out, but
     /// nothing behind it, a number aside.
     fn ends_as_none(&self, name: &str) -> bool {
-        let mut letters = name.chars().rev().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase());
+        let mut letters = name.chars().rev().filter(|c| !SEPARATORS.contains(c)).map(|c| c.to_ascii_lowercase());
         let mut letter = || letters.next().map_or(Some(0), |c| u8::try_from(c).ok().filter(u8::is_ascii));
         let (Some(last), Some(before)) = (letter(), letter()) else { return false };
         let ends = |letters: [u8; 2]| self.lasts.binary_search(&letters).is_ok();
@@ -235,7 +241,7 @@ impl Spellings {
 
     /// A name of ASCII without separators that begins as no tool's does: most words of a text are that.
     fn exclude(&self, name: &str) -> bool {
-        let first = name.bytes().find(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
+        let first = name.bytes().next().map(|byte| byte.to_ascii_lowercase());
         self.safe.is_empty()
             && name.is_ascii()
             && !name.contains(SEPARATORS)
@@ -283,6 +289,14 @@ pub(super) fn resolve(set: &ToolSet, spellings: &Spellings, written: &str) -> Op
     find(set, spellings, clean(written))
 }
 
+/// What `written`, which is no offered name, means where only names as they were told count.
+pub(super) fn resolve_exact(set: &ToolSet, spellings: &Spellings, written: &str) -> Option<usize> {
+    let written = written.trim();
+    [written, prefixes::without_format(written)]
+        .into_iter()
+        .find_map(|name| set.position(name).or_else(|| spellings.safe.get(name).copied()))
+}
+
 /// Without quotes, call brackets and special tokens round the name.
 fn clean(written: &str) -> &str {
     let token = written.as_bytes().windows(2).position(|pair| pair == b"<|");
@@ -296,15 +310,14 @@ fn find(set: &ToolSet, spellings: &Spellings, written: &str) -> Option<usize> {
         return None;
     }
     let mut name = written;
-    // MCP's prefix stood before the name: a server's follows, and it may be called as a tool is.
-    let mut served = false;
-    // Each round takes one invented prefix away; a name has only so many.
+    // Each round takes one known prefix away; a name has only so many.
     for _ in 0..8 {
         if let Some(i) = set.position(name).or_else(|| spellings.safe.get(name).copied()) {
             return Some(i);
         }
         let folded = fold(name);
-        if folded.is_empty() {
+        // Before a name, separators are signs of something else: a comment's slashes, a removed line's dash.
+        if folded.is_empty() || name.starts_with(['-', '.', ':', '/']) {
             return None;
         }
         // Two tools that differ only in case or separators make the spelling mean neither.
@@ -318,34 +331,19 @@ fn find(set: &ToolSet, spellings: &Spellings, written: &str) -> Option<usize> {
         if !name.contains(SEPARATORS) {
             return None;
         }
-        if let Some(i) = after_prefix(set, spellings, name, served) {
+        if let Some(i) = behind_own_prefix(set, spellings, name) {
             return Some(i);
         }
-        let rest = without_invented(name)?;
-        // What models invent may be a tool here, and then either is meant, unless the formats have it.
+        let rest = prefixes::without_known(name).or_else(|| prefixes::without_count(name))?;
+        // What models put before names may be a tool here, and then either is meant, unless the formats have it.
         let prefix = name.strip_suffix(rest).map(fold).filter(|prefix| !prefix.is_empty());
         let other = |prefix: &str| set.position(rest).is_some_and(|i| spellings.mean_other(prefix, i));
-        let taken = |prefix: &String| other(prefix) && !served && !is_of_formats(prefix);
-        if prefix.as_ref().is_some_and(taken) {
+        if prefix.is_some_and(|prefix| other(&prefix) && !is_of_formats(&prefix)) {
             return None;
         }
-        served = name.strip_suffix(rest).is_some_and(|prefix| prefix.eq_ignore_ascii_case("mcp__"));
         name = rest;
     }
     None
-}
-
-/// `name` without the first prefix of the kind that models invent, or without Kimi's `:0`.
-fn without_invented(name: &str) -> Option<&str> {
-    let prefix = INVENTED_PREFIXES.iter().find_map(|prefix| {
-        let rest = strip_prefix_ignoring_case(name, prefix)?;
-        rest.starts_with(SEPARATORS).then(|| rest.trim_start_matches(SEPARATORS))
-    });
-    let counted = || {
-        let (head, tail) = name.rsplit_once(':')?;
-        (!tail.is_empty() && tail.bytes().all(|b| b.is_ascii_digit())).then_some(head)
-    };
-    prefix.or_else(counted).filter(|rest| !rest.is_empty())
 }
 
 fn strip_prefix_ignoring_case<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
@@ -355,17 +353,18 @@ fn strip_prefix_ignoring_case<'n>(name: &'n str, prefix: &str) -> Option<&'n str
 
 /// The folded `prefix` is a namespace that formats put before every tool's name: a tool that is called so does not change that.
 fn is_of_formats(prefix: &str) -> bool {
-    prefix == "tools" || namespaces().iter().any(|namespace| letters(namespace).eq(prefix.chars()))
+    prefix == "tools" || namespaces().iter().any(|namespace| fold(namespace) == prefix)
 }
 
-/// A tool's name has the folded `prefix` among its parts, and was written behind it once more.
-fn repeats(tool: &Tool, prefix: &str) -> bool {
-    tool.name.split(SEPARATORS).any(|part| !part.is_empty() && letters(part).eq(prefix.chars()))
+/// The folded `prefix` is what the tool's name begins with, up to one of its separators or all of it: it stands there twice.
+fn doubles(tool: &Tool, prefix: &str) -> bool {
+    let parts = tool.name.match_indices(SEPARATORS).map(|(at, _)| at).chain([tool.name.len()]);
+    { parts }.any(|at| at > 0 && tool.name.get(..at).is_some_and(|part| fold(part) == prefix))
 }
 
-/// The tool whose whole name stands after a prefix that is no other offered tool: a namespace, the tool's own server, or a part of
-/// the name doubled. A server's name may be a tool's, where it is known to be one (`served`).
-fn after_prefix(set: &ToolSet, spellings: &Spellings, name: &str, served: bool) -> Option<usize> {
+/// The tool whose whole name stands behind a prefix that is its own: its server, or what its name begins with once more.
+/// A prefix is never exchanged: `weather.get` is not `calendar.get`.
+fn behind_own_prefix(set: &ToolSet, spellings: &Spellings, name: &str) -> Option<usize> {
     let parted = |separator: &&'static str| {
         // Names are short: looking is cheaper than preparing to search.
         let first = separator.bytes().next();
@@ -375,20 +374,15 @@ fn after_prefix(set: &ToolSet, spellings: &Spellings, name: &str, served: bool) 
     };
     let namespaced = NAMESPACE.iter().filter_map(parted).find_map(|(prefix, rest)| {
         let prefix = fold(prefix);
-        // What models invent may stand behind it as well: `google:mcp:get_weather`.
-        let inner = || spellings.folded.get(&fold(without_invented(rest)?));
+        // A known prefix may stand behind it as well: `github:tools.search`.
+        let inner = || spellings.folded.get(&fold(prefixes::without_known(rest)?));
         let whole = spellings.folded.get(&fold(rest)).or_else(inner);
-        let rest = fold(rest);
-        let i = (*whole.or_else(|| spellings.bare.get(&rest))?)?;
+        let i = (*whole.or_else(|| spellings.bare.get(&fold(rest)))?)?;
         let tool = set.tools().get(i)?;
-        let firm = || served || is_of_formats(&prefix) || repeats(tool, &prefix);
         let fits = match tool.source.server.as_deref() {
             Some(own) => fold(own) == prefix,
-            // Another server's name before it: that server's tool of this name is not offered. And one prefix may be
-            // dropped or invented, but not exchanged: `weather.get` is not `calendar.get`.
-            None => {
-                whole.is_some() && !spellings.servers.contains(&prefix) && (!spellings.mean_other(&prefix, i) || firm())
-            }
+            // Another server's name before it: that server's tool of this name is not offered.
+            None => whole.is_some() && !spellings.servers.contains(&prefix) && doubles(tool, &prefix),
         };
         fits.then_some(i)
     });

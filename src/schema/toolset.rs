@@ -2,7 +2,7 @@
 use super::Tool;
 use super::convert::{self, Converted, Declarations, Target};
 use super::input::Reader;
-use super::names::{self, Spellings};
+use super::names::{self, Names, Spellings};
 use super::problems;
 use super::settle::settle;
 use crate::bytes::same;
@@ -150,11 +150,26 @@ impl ToolSet {
 
     /// What `written` means: an offered name, another spelling of exactly one, or nothing.
     ///
-    /// Other spellings are: how a provider had to be told the name; other case or separators; the server's prefix
-    /// dropped, doubled or put before; and the prefixes that models invent (`functions.`, `default_api:`, `proxy_`).
-    /// Likeness never counts.
+    /// Other spellings are: how a provider had to be told the name; other case or separators; the name's own namespace or
+    /// server dropped, doubled or put before; and the few prefixes that formats and models put before every name
+    /// (`functions.`, `default_api:`, `proxy_`). Any other prefix makes another name of it (`dry_run.read`), and so does
+    /// any other character, visible or not. Likeness never counts.
+    ///
+    /// ```
+    /// # use serde_json::json;
+    /// use toolglot::schema::{Resolution, ToolSet};
+    /// let tools = ToolSet::from_values(&[json!({"name": "delete_file"})])?;
+    /// assert!(matches!(tools.resolve("functions.deleteFile"), Resolution::Resolved(_)));
+    /// assert_eq!(tools.resolve("dry_run.delete_file"), Resolution::Unknown);
+    /// # Ok::<(), toolglot::Error>(())
+    /// ```
     pub fn resolve(&self, written: &str) -> Resolution<'_> {
-        let Some((position, exact)) = self.find(written) else { return Resolution::Unknown };
+        self.resolve_by(written, Names::Resolve)
+    }
+
+    /// As [`Self::resolve`], where `names` says which spellings count.
+    pub fn resolve_by(&self, written: &str, names: Names) -> Resolution<'_> {
+        let Some((position, exact)) = self.find(written, names) else { return Resolution::Unknown };
         match self.tools.get(position) {
             Some(tool) if exact => Resolution::Exact(tool),
             Some(tool) => Resolution::Resolved(tool),
@@ -162,12 +177,16 @@ impl ToolSet {
         }
     }
 
-    /// [`Self::resolve`] as the tool's position, and whether `written` is its name as offered.
-    pub(crate) fn find(&self, written: &str) -> Option<(usize, bool)> {
+    /// [`Self::resolve_by`] as the tool's position, and whether `written` is its name as offered.
+    pub(crate) fn find(&self, written: &str, names: Names) -> Option<(usize, bool)> {
         if let Some(position) = self.position(written) {
             return Some((position, true));
         }
-        names::resolve(self, self.spellings(), written).map(|position| (position, false))
+        let found = match names {
+            Names::Resolve => names::resolve(self, self.spellings(), written),
+            Names::Exact => names::resolve_exact(self, self.spellings(), written),
+        };
+        found.map(|position| (position, false))
     }
 
     fn spellings(&self) -> &Spellings {

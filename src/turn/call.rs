@@ -2,6 +2,7 @@
 use super::{Arguments, Repair, words};
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::ops::Range;
 
 words! {
     /// What a call is worth. Only `Ok` and `Repaired` may be executed.
@@ -18,6 +19,20 @@ words! {
         Incomplete => "incomplete",
         /// The name means none of the offered tools.
         UnknownTool => "unknown_tool",
+    }
+}
+
+words! {
+    /// Why something in a text counts as a call. A native call of a provider's needs no evidence and has none.
+    Evidence {
+        /// It is written in the markers of a dialect.
+        Marker => "marker",
+        /// No markers, but an object that says by its key that it holds calls: `{"tool_calls": [...]}`.
+        Envelope => "envelope",
+        /// Neither, but it stands in a Markdown fence whose whole body is calls.
+        Fence => "fence",
+        /// Nothing but its own form: an offered name, and a declared key or a place that only a call has.
+        Bare => "bare",
     }
 }
 
@@ -69,6 +84,10 @@ pub struct ToolCall<'a> {
     pub errors: Vec<ArgumentError>,
     /// The text of the call as the model wrote it, markers included; empty for a provider's native call.
     pub raw: Cow<'a, str>,
+    /// Why it counts as a call; `None` for a provider's native call.
+    pub evidence: Option<Evidence>,
+    /// The byte range of [`Self::raw`] in the text that was read; `None` in a provider's answer, which has no one text.
+    pub span: Option<Range<usize>>,
 }
 
 impl<'a> ToolCall<'a> {
@@ -82,6 +101,8 @@ impl<'a> ToolCall<'a> {
             repairs: Vec::new(),
             errors: Vec::new(),
             raw: Cow::Borrowed(""),
+            evidence: None,
+            span: None,
         }
     }
 
@@ -106,6 +127,8 @@ impl<'a> ToolCall<'a> {
             repairs: self.repairs,
             errors: self.errors,
             raw: Cow::Owned(self.raw.into_owned()),
+            evidence: self.evidence,
+            span: self.span,
         }
     }
 }

@@ -1,19 +1,44 @@
 //! Ids for calls that came without one.
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Where the id of a call comes from that came without one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ids {
+    /// It is new: no other call has it, in any thread, process or fork.
+    #[default]
+    Random,
+    /// It is derived from the text before the call, the call's index and the name: the same text gives the same ids, whole or
+    /// streamed. Two texts that agree up to the name of a call have one id for it, as a stream announces the id there; so they
+    /// are for tests, batches and caches, not for several answers in one conversation.
+    Derived,
+}
 
 thread_local! {
     // Seeded from the process's random hasher keys: ids need to be unique, not unguessable.
     static STATE: Cell<u64> = Cell::new(RandomState::new().hash_one(std::thread::current().id()) | 1);
 }
 
+/// The finishing step of a splitmix64: every bit of the number decides on every bit of what comes out.
+const fn mix(number: u64) -> u64 {
+    let z = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
 /// The next number of a splitmix64.
 fn next(state: &Cell<u64>) -> u64 {
     let z = state.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
     state.set(z);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    mix(z)
+}
+
+/// What differs between copies of one state: forks have ids of their own, and copies of a whole machine live at other times.
+/// Asked for each id, as nothing tells a process that it is a copy.
+fn here_and_now() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
+    mix(now ^ u64::from(std::process::id()).rotate_right(24))
 }
 
 /// The digits of a number of base 16, one a byte.
@@ -27,9 +52,8 @@ const fn hex(number: u32) -> [u8; 8] {
     (spread + 0x3030_3030_3030_3030 + letters * (b'a' - b'0' - 10) as u64).to_le_bytes()
 }
 
-/// A new unique call id: `call_` and 20 digits of base 16.
-pub fn new_call_id() -> String {
-    let (first, second) = STATE.with(|state| (next(state), next(state)));
+/// `call_` and 20 digits of base 16.
+fn spell(first: u64, second: u64) -> String {
     let mut id = *b"call_00000000000000000000";
     let (whole, rest) = id.split_at_mut(5).1.as_chunks_mut();
     for (digits, number) in whole.iter_mut().zip([first as u32, (first >> 32) as u32]) {
@@ -37,4 +61,67 @@ pub fn new_call_id() -> String {
     }
     rest.iter_mut().zip(hex(second as u32)).for_each(|(digit, one)| *digit = one);
     String::from_utf8(id.to_vec()).unwrap_or_default()
+}
+
+/// A new unique call id: `call_` and 20 digits of base 16. Unique across threads, processes and forks.
+pub fn new_call_id() -> String {
+    let (first, second) = STATE.with(|state| (next(state), next(state)));
+    spell(first ^ here_and_now(), second)
+}
+
+/// A hash of a text that goes on: FNV-1a of 128 bits, fixed by its definition, so that ids stay the same over runs and machines.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextHash(u128);
+
+impl Default for TextHash {
+    /// Of no text.
+    fn default() -> Self {
+        Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
+    }
+}
+
+impl TextHash {
+    /// Of the text and what stands behind it.
+    pub(crate) fn then(self, more: &[u8]) -> Self {
+        let step =
+            |hash: u128, byte: &u8| (hash ^ u128::from(*byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+        Self(more.iter().fold(self.0, step))
+    }
+}
+
+/// The id of the call at `index` that calls `name`, behind the text of this hash: the same whenever these are.
+pub(crate) fn derived_call_id(before: TextHash, index: usize, name: &str) -> String {
+    let TextHash(hash) = before.then(&[0xff]).then(&(index as u64).to_le_bytes()).then(name.as_bytes());
+    let (high, low) = ((hash >> 64) as u64, hash as u64);
+    spell(mix(high ^ mix(low)), mix(low ^ high.rotate_left(32)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn copies_of_one_state_make_different_ids() {
+        let made = |state: u64| {
+            STATE.set(state);
+            new_call_id()
+        };
+        let ids: HashSet<String> = (0..1000).map(|_| made(7)).collect();
+        assert!(ids.len() > 990, "the clock is part of an id, if it has moved on: {}", ids.len());
+    }
+
+    #[test]
+    fn a_derived_id_says_text_place_and_name() {
+        let before = TextHash::default().then(b"Hi ");
+        let id = derived_call_id(before, 0, "f");
+        assert_eq!(id, derived_call_id(TextHash::default().then(b"H").then(b"i "), 0, "f"));
+        assert_eq!(id.len(), new_call_id().len());
+        let others = [
+            derived_call_id(before, 1, "f"),
+            derived_call_id(before, 0, "g"),
+            derived_call_id(before.then(b" "), 0, "f"),
+        ];
+        assert!(others.iter().all(|other| *other != id));
+    }
 }

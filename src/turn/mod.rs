@@ -8,9 +8,10 @@ mod report;
 mod words;
 
 pub use arguments::{ArgumentValue, Arguments};
-pub use call::{ArgumentError, CallStatus, ToolCall};
+pub use call::{ArgumentError, CallStatus, Evidence, ToolCall};
 pub use event::Event;
-pub use id::new_call_id;
+pub use id::{Ids, new_call_id};
+pub(crate) use id::{TextHash, derived_call_id};
 pub(crate) use report::Slip;
 pub use report::{Issue, IssueCode, Repair, RepairCode};
 pub(crate) use words::{codes, words};
@@ -96,6 +97,9 @@ pub struct Turn<'a> {
     pub content: Cow<'a, str>,
     /// The reasoning, without its tags; empty when there is none.
     pub reasoning: Cow<'a, str>,
+    /// The byte offset in the text at which the reasoning ended: behind what closed it, or where the call begins that ended
+    /// it. Of several, that of the last. `None` if there was none or it never ended, and in a provider's answer.
+    pub reasoning_end: Option<usize>,
     /// The calls, in the order in which the model made them.
     pub tool_calls: Vec<ToolCall<'a>>,
     /// Why the model stopped.
@@ -124,6 +128,7 @@ impl Turn<'_> {
         Turn {
             content: Cow::Owned(self.content.into_owned()),
             reasoning: Cow::Owned(self.reasoning.into_owned()),
+            reasoning_end: self.reasoning_end,
             tool_calls: self.tool_calls.into_iter().map(ToolCall::into_owned).collect(),
             stop_reason: self.stop_reason,
             usage: self.usage,

@@ -1,6 +1,6 @@
 //! The options of a case that is data: `starts_in` and `policy`, as Python is given them.
 use serde_json::Value;
-use toolglot::engine::{Fences, Options, ReasoningCalls, StartsIn, UnknownTools};
+use toolglot::engine::{BareCalls, Fences, Options, ReasoningCalls, StartsIn, UnknownTools};
 
 /// Panics at what it does not know: a case that is read by other options than it says proves nothing.
 pub(crate) fn options(case: &Value) -> Options {
@@ -16,6 +16,9 @@ pub(crate) fn options(case: &Value) -> Options {
             ("fences", "calls") => policy.fences = Fences::Calls,
             ("fences", "last") => policy.fences = Fences::Last,
             ("fences", "ignore") => policy.fences = Fences::Ignore,
+            ("bare", "line") => policy.bare = BareCalls::Line,
+            ("bare", "alone") => policy.bare = BareCalls::Alone,
+            ("bare", "off") => policy.bare = BareCalls::Off,
             ("reasoning", "if_unclosed") => policy.reasoning = ReasoningCalls::IfUnclosed,
             ("reasoning", "ignore") => policy.reasoning = ReasoningCalls::Ignore,
             ("reasoning", "run") => policy.reasoning = ReasoningCalls::Run,

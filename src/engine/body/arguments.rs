@@ -2,7 +2,6 @@
 use super::keys::{decode, key_at};
 use super::lenient::{self, Bound};
 use super::line::text_ends;
-use super::remark;
 use super::shown::FENCE;
 use super::strings::Strings;
 use super::{Progress, after, cut_in_head};
@@ -319,8 +318,6 @@ impl Arguments {
                 let end = if signs { limit } else { self.behind_fence(cx, end) };
                 let sure = mended.json.starts_with('{') && !mended.guessed && !bound.doubts(cx);
                 let sure = sure && !lenient::ended_early(cx.slice(end, limit), closed);
-                let loose = remark::loose(cx.slice(self.start, limit), &mended.repairs);
-                let sure = sure && !remark::any_foreign(&loose, cx.called(out, index), &mended.json);
                 let pending = writer.over(index, Found::Json(Piece::Made(mended.json.into_owned())), writer.start..end);
                 pending.repairs = mended.repairs;
                 let what = "what stood round the arguments was left out";

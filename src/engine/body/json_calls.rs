@@ -3,7 +3,6 @@ use super::arguments::whole_arguments;
 use super::keys::{call_key_in, decode, key_at, string_end};
 use super::lenient::{self, Bound};
 use super::python::Python;
-use super::remark::{self, Loose};
 use super::strings::Strings;
 use super::{Progress, after};
 use crate::char_class;
@@ -31,7 +30,6 @@ mod unkeyed;
 mod words;
 
 use frames::{Envelope, Frame, Frames, Kind, Other};
-pub(crate) use record::OWN_ROLES;
 use record::message_at;
 use words::Words;
 
@@ -106,8 +104,6 @@ pub(crate) struct JsonCalls {
     repairs: Vec<Repair>,
     /// Repair made a value that could have been meant otherwise: it is a guess.
     guessed: bool,
-    /// Keys in it that are perhaps no arguments.
-    loose: Vec<Loose>,
     /// Where the values before the one at the top ended, and how many calls had begun by then.
     before: Option<(usize, usize)>,
     /// The text was made by repair, of an object whose keys stand in single quotes.
@@ -155,7 +151,6 @@ impl JsonCalls {
             max_depth,
             repairs: Vec::new(),
             guessed: false,
-            loose: Vec::new(),
             before: None,
             single_quoted: false,
             mended: None,

@@ -29,7 +29,6 @@ use arguments::{Arguments, is_cut_fence};
 use elements::Elements;
 use gemma::Gemma;
 use json_calls::JsonCalls;
-pub(super) use json_calls::OWN_ROLES;
 pub(super) use keys::first_key;
 use line::Line;
 use parameters::Parameters;

@@ -1,28 +1,22 @@
 //! Calls without markers: where they may stand, and what vouches for them.
 use super::flow::name_before;
 use super::named::{first_member, printed};
-use super::words::coded::labels_call;
-use super::words::sentence;
 use crate::char_class;
 use crate::dialect::{Body, Key, may_end_name};
+use crate::engine::body::BodyState;
 use crate::engine::body::keys::no_call;
-use crate::engine::body::{BodyState, first_key};
 use crate::engine::call::{CallState, LONGEST_ECHO};
+use crate::engine::context::quotation;
 use crate::engine::head::{self, Head, without_escapes};
 use crate::engine::look::{seen, taken, told, unless};
 use crate::engine::origin::Origin;
 use crate::engine::trace::Reason;
-use crate::engine::writer::Evidence;
-use crate::engine::{Doubt, Engine, Look, Reader, Taken};
-use crate::json::{ScanResult, Scanner};
+use crate::engine::writer::Vouching;
+use crate::engine::{BareCalls, Doubt, Engine, Look, Reader, Taken};
 use crate::turn::{Issue, IssueCode};
 
 /// What ends a sentence, in the scripts that models write.
 const ENDS_SENTENCE: [char; 8] = ['.', '!', '?', '。', '！', '？', '।', '؟'];
-
-/// A longer call of no offered tool is not looked through for its end, and no end is looked for more often.
-const LONGEST_UNKNOWN: usize = 1024;
-const MOST_LOOKS: u8 = 16;
 
 /// No tag that is named after a tool is longer.
 const LONGEST_TAG: usize = 128;
@@ -42,6 +36,10 @@ impl Engine {
         }
         let before = cx.slice(self.given.from, at);
         let start = at - name_before(before);
+        if cx.policy.bare == BareCalls::Off {
+            self.pass(cx, start, Reason::BarePolicy);
+            return Taken::No;
+        }
         let name = without_escapes(cx.slice(start, at));
         let leads = || cx.tools.is_some_and(|tools| tools.leads_to(&name));
         if cx.offered(&name)
@@ -62,13 +60,13 @@ impl Engine {
             self.pass(cx, start, Reason::Runaway);
             return Taken::No;
         }
-        unless!(self.is_quoted(cx, start).map(|()| self.pass(cx, start, Reason::Quoted)));
+        unless!(self.is_shown(cx, start).map(|()| self.pass(cx, start, Reason::Quoted)));
         self.begin_bare(cx, start, Body::Python)
     }
 
     /// `<read_file><path>a.py</path></read_file>`, `<read_file>{"path": "a.py"}</read_file>`: a tag named after an offered
     /// tool at the start of a line, and in it one named after a parameter of it, or an object that begins with one.
-    pub(super) fn bare_element(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+    pub(in crate::engine) fn bare_element(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         let (Some(tools), Some(row_id)) = (cx.tools, cx.dialects.elements) else { return Taken::No };
         let Some(row) = cx.dialects.row(row_id) else { return Taken::No };
         let Some(call) = row.calls.first() else { return Taken::No };
@@ -90,7 +88,7 @@ impl Engine {
             _ => None,
         };
         let Some(tool) = tool else { return Taken::No };
-        let quoted = if self.fence.is_none() { self.is_quoted(cx, at) } else { Look::No };
+        let quoted = self.is_shown(cx, at);
         unless!(quoted.map(|()| self.pass(cx, at, Reason::Quoted)));
         let mut head = seen!(head::head(cx, at, &call.head));
         let mut inside = seen!(cx.behind_space(at, head.end));
@@ -133,11 +131,11 @@ impl Engine {
             return Taken::No;
         }
         let body = BodyState::bare(cx, at);
-        if !self.may_stand(cx, at, body) && told!(self.behind_unknown(cx, at)).is_none() {
+        if !self.may_stand(cx, at, body) {
             taken!(self.repeated(cx, at));
             let reason = match cx.tools {
                 None => Reason::NoTools,
-                Some(_) if self.out.trace.is_on() && self.in_quoted_line(cx, at) => Reason::Quoted,
+                Some(_) if self.out.trace.is_on() && self.is_shown(cx, at) == Look::Is(()) => Reason::Quoted,
                 Some(_) => Reason::Place,
             };
             self.pass(cx, at, reason);
@@ -160,8 +158,8 @@ impl Engine {
         if self.is_full_for_good(cx) && !self.behind_removed(cx, at) {
             return Taken::No;
         }
-        let quoted = if self.fence.is_none() { self.is_quoted(cx, at) } else { Look::No };
-        if told!(quoted.or(|| self.in_string(cx, at, at))).is_some() {
+        let quoted = self.is_shown(cx, at);
+        if told!(quoted.or(|| self.around.in_string(cx, at, at))).is_some() {
             self.pass(cx, at, Reason::Quoted);
             return Taken::No;
         }
@@ -182,7 +180,7 @@ impl Engine {
         let doubt = match () {
             () if cx.dialects.auto || alone => None,
             () if before.ends_with(|c: char| c.is_alphanumeric()) => Some(Doubt::Sentence),
-            () => sentence::opens_quote(cx, at).then_some(Doubt::Quotes),
+            () => quotation::opens(cx, at).then_some(Doubt::Quotes),
         };
         if let Some(doubt) = doubt.filter(|_| self.hold.is_none() && !self.out.is_full(cx)) {
             let before = self.remove(cx, at, at);
@@ -204,7 +202,6 @@ impl Engine {
         if !cx.dialects.auto
             || label && (labelled(cx, at) || behind_label(cx, at))
             || ((list || object) && cx.tools.is_some() && sentence)
-            || label && opens_calls(cx, at)
             || (list && cx.at_line_start(at) && (cx.tools.is_some() || self.begins_paragraph(cx, at)))
         {
             true
@@ -213,30 +210,6 @@ impl Engine {
         } else {
             (self.fresh_at(cx, at) && self.out.says_nothing()) || cx.first_in_text(at)
         }
-    }
-
-    /// In its line, the object at `at` stands right behind one that is a call of no offered tool, or behind a comma or semicolon: that
-    /// one hides no call. The first key of this one says that it may be a call.
-    fn behind_unknown(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
-        let Some((start, looks, last)) = self.unknown.filter(|_| self.fence.is_none()) else { return Look::No };
-        if at.saturating_sub(start) > LONGEST_UNKNOWN || looks >= MOST_LOOKS && last < at {
-            self.unknown = None;
-            return Look::No;
-        }
-        let before = cx.slice(start, at).trim_end_matches([' ', '\t']);
-        let before = before.strip_suffix([',', ';']).unwrap_or(before).trim_end_matches([' ', '\t']);
-        if !before.ends_with('}') {
-            return Look::No;
-        }
-        let key = seen!(first_key(cx, at));
-        let key = cx.part(&key);
-        if Key::of(key) == Key::Other && !Key::is_about(key) && !Key::is_of_agent(key) && !cx.offered(key) {
-            return Look::No;
-        }
-        // A stream may ask more than once at a place.
-        self.unknown = Some((start, looks + u8::from(last < at), at));
-        let scanned = Scanner::new(0, cx.policy.max_depth).scan(before.as_bytes(), true);
-        Look::when(scanned == ScanResult::Complete { end: before.len() })
     }
 
     /// Nothing, a blank line or a marker that was taken out stands before the line of `at`, which it begins. Without tools, a list that
@@ -266,7 +239,7 @@ impl Engine {
         Taken::Done
     }
 
-    pub(super) fn begin_bare(&mut self, cx: &Reader<'_>, at: usize, body: Body) -> Taken {
+    pub(in crate::engine) fn begin_bare(&mut self, cx: &Reader<'_>, at: usize, body: Body) -> Taken {
         self.begin_bare_by(cx, at, &Head { end: at, ..Head::default() }, body)
     }
 
@@ -292,9 +265,13 @@ impl Engine {
             self.hold(Doubt::Bare, at, before.clone());
         }
         self.call_stands(cx, before.from..at);
-        let fence = self.fence.and_then(|fence| fence.closer());
-        let state = CallState::new(cx, Origin::Bare(body), body, at, head, Evidence::Name, before);
-        self.begin_call(state, |call| call.in_fence(fence));
+        let fence = self.fence.map(|fence| fence.closer());
+        let state = CallState::new(cx, Origin::Bare(body), body, at, head, Vouching::Name, before);
+        self.begin_call(state, |call| {
+            if let Some(closer) = fence {
+                call.in_fence(closer);
+            }
+        });
         Taken::Done
     }
 }
@@ -321,15 +298,6 @@ fn labelled(cx: &Reader<'_>, at: usize) -> bool {
     };
     let mut spellings = Key::Function.spellings().iter().filter(|spelling| spelling.len() > "function".len());
     spellings.clone().any(|spelling| *spelling == word) || spellings.any(says)
-}
-
-/// The bracket at `at` ends its line, and nothing but a label for calls stands before it there: `Calls: [`. What begins the lines below
-/// are calls anyway.
-fn opens_calls(cx: &Reader<'_>, at: usize) -> bool {
-    let line = cx.line_before(at, LONGEST_LABEL);
-    let Some(label) = line.trim_end_matches([' ', '*']).strip_suffix(':') else { return false };
-    let behind = cx.ahead(at, LONGEST_LABEL).strip_prefix('[').map(|text| text.trim_start_matches([' ', '\t', '\r']));
-    behind.is_some_and(|text| text.is_empty() || text.starts_with('\n')) && labels_call(label.trim_matches('*'))
 }
 
 /// Nothing but a token stands before `at` in the text: what a header or a marker has left (`<|im_start|>{...}`).

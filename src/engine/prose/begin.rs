@@ -1,17 +1,16 @@
 //! Where the head of a call stands: whether a call begins there.
 use super::named::{may_lack_key, unopened_key};
-use super::twice::opened_twice;
-use super::words::sentence;
 use crate::char_class;
 use crate::dialect::{Body, CallId, CallTemplate, Element, Row, RowId, SectionId};
 use crate::engine::body::BodyState;
 use crate::engine::call::CallState;
+use crate::engine::context::quotation;
 use crate::engine::head::{Head, LONGEST_NAME};
-use crate::engine::look::{seen, told};
+use crate::engine::look::{told, unless};
 use crate::engine::origin::Origin;
 use crate::engine::reader::floor;
 use crate::engine::trace::Reason;
-use crate::engine::writer::Evidence;
+use crate::engine::writer::Vouching;
 use crate::engine::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, Taken, UnknownTools};
 use std::borrow::Cow;
 
@@ -61,34 +60,18 @@ impl Form<'_> {
         !matches!(template.body, Body::Json | Body::Python) && !may_lack_key(row, template)
     }
 
-    /// What stands behind the `head` at `at` can be the body. A head that stands there twice, or whose body lacks its
-    /// opening marker, is set right.
-    fn body_follows(self, cx: &Reader<'_>, at: usize, head: &mut Head) -> Look<()> {
+    /// What stands behind the `head` can be the body. One whose body lacks its opening marker is set right.
+    fn body_follows(self, cx: &Reader<'_>, head: &mut Head) -> Look<()> {
         let Self { row, template, inside } = self;
-        // A fence that opens twice would be taken for one that closes, and a tag for an element.
-        let fence = || cx.bytes().get(cx.skip_space(head.end)) == Some(&b'`');
-        if (template.body == Body::Elements || (template.body == Body::Arguments && fence()))
-            && let Some(end) = told!(opened_twice(cx, template, at, head))
-        {
-            (head.end, head.twice) = (end, true);
+        // A tag that stands there twice would be taken for an element: the first one is text.
+        if template.body == Body::Elements {
+            unless!(cx.opens(cx.skip_space(head.end), &template.head));
         }
         match BodyState::plausible(cx, row, template, head, inside) {
             // What is no more than its marker was looked at.
-            Look::No if template.head.len() >= 3 => {}
-            look => return look,
+            Look::No if template.head.len() >= 3 => unopened_key(cx, row, template, head).map(|keyed| *head = keyed),
+            look => look,
         }
-        match unopened_key(cx, row, template, head) {
-            Look::Is(keyed) => *head = keyed,
-            Look::More => return Look::More,
-            Look::No => {
-                head.end = seen!(opened_twice(cx, template, at, head));
-                match BodyState::plausible(cx, row, template, head, inside) {
-                    Look::Is(()) => head.twice = true,
-                    other => return other,
-                }
-            }
-        }
-        Look::Is(())
     }
 }
 
@@ -125,7 +108,7 @@ impl Engine {
         section: Option<SectionId>,
     ) -> Taken {
         let may_begin = self.may_begin(cx, at, call, head, section);
-        may_begin.take(|evidence| self.begin_template(cx, at, call, head, section, evidence))
+        may_begin.take(|vouching| self.begin_template(cx, at, call, head, section, vouching))
     }
 
     /// Whether a call with this `head` at `at` can begin there, and what vouches for it.
@@ -136,10 +119,10 @@ impl Engine {
         call: CallId,
         head: &mut Head,
         section: Option<SectionId>,
-    ) -> Look<Evidence> {
+    ) -> Look<Vouching> {
         let Some(row) = cx.dialects.row(call.row) else { return Look::No };
         let Some(template) = row.call(call) else { return Look::No };
-        if told!(self.in_string(cx, at, head.end)).is_some() {
+        if told!(self.around.in_string(cx, at, head.end)).is_some() {
             self.pass(cx, at, Reason::Quoted);
             return Look::No;
         }
@@ -149,7 +132,7 @@ impl Engine {
         if self.needs_offered_head(form) && !head.is_offered(cx) {
             return Look::No;
         }
-        if told!(form.body_follows(cx, at, head)).is_none() {
+        if told!(form.body_follows(cx, head)).is_none() {
             let name = head.name(cx).filter(|name| cx.tools.is_some() && !cx.offered(name));
             // Another template's opening marker may take more for a name.
             let is_name = |name: &Cow<'_, str>| name.starts_with(|c: char| c.is_alphanumeric() || c == '_');
@@ -176,7 +159,7 @@ impl Engine {
             return Look::No;
         }
         let stands = if template.offered { form.label_stands(cx, at, head) } else { Look::Is(()) };
-        stands.map(|()| if naked { Evidence::Name } else { Evidence::Markers })
+        stands.map(|()| if naked { Vouching::Name } else { Vouching::Markers })
     }
 
     /// A call by this template begins at `at` if it is the place for one.
@@ -187,7 +170,7 @@ impl Engine {
         call: CallId,
         head: &Head,
         section: Option<SectionId>,
-        evidence: Evidence,
+        vouching: Vouching,
     ) -> Taken {
         let Some(row) = cx.dialects.row(call.row) else { return Taken::No };
         let Some(template) = row.call(call) else { return Taken::No };
@@ -203,11 +186,9 @@ impl Engine {
                 _ => None,
             },
             (Mode::Content, Some(_)) => Some(Doubt::InlineCode),
-            (Mode::Content, None) if sentence::opens_quote(cx, at) && !self.behind_closer(cx, at) => {
-                Some(Doubt::Quotes)
-            }
+            (Mode::Content, None) if quotation::opens(cx, at) && !self.behind_closer(cx, at) => Some(Doubt::Quotes),
             // Labels are words, which a sentence may have.
-            (Mode::Content, None) => (template.labelled && sentence::goes_up_to(cx, at)).then_some(Doubt::Sentence),
+            (Mode::Content, None) => (template.labelled && quotation::follows_word(cx, at)).then_some(Doubt::Sentence),
         };
         let before = self.remove(cx, at, head.end);
         if let Some(doubt) = doubt {
@@ -220,7 +201,7 @@ impl Engine {
             self.section = section;
         }
         let open = self.section.filter(|section| section.row == call.row);
-        let state = CallState::new(cx, Origin::Template(call), template.body, at, head, evidence, before);
+        let state = CallState::new(cx, Origin::Template(call), template.body, at, head, vouching, before);
         self.begin_call(state, |call| call.in_section(open));
         Taken::Done
     }

@@ -1,16 +1,14 @@
 //! Messages with headers: `<|channel|>analysis<|message|>...<|end|>`, ` to=functions.f<|message|>{...}<|call|>`.
-use super::shown::block_quote::Quote;
-use super::shown::within::has_words;
-use super::words::sentence;
 use crate::char_class::{self, letters};
 use crate::dialect::{Body, Channels, Row, RowId, opener};
 use crate::engine::call::CallState;
+use crate::engine::context::quotation;
 use crate::engine::head::Head;
 use crate::engine::look::{seen, taken, told, unless};
 use crate::engine::origin::Origin;
 use crate::engine::reader::floor;
 use crate::engine::trace::{Markup, Noted, Reason};
-use crate::engine::writer::Evidence;
+use crate::engine::writer::Vouching;
 use crate::engine::{Doubt, Engine, Given, Look, Mode, Reader, ReasoningCalls, Taken, misspelt};
 use crate::turn::{Issue, IssueCode};
 use std::ops::Range;
@@ -30,7 +28,7 @@ const QUOTED: usize = 1024;
 /// The message that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Channel {
-    pub(super) row: RowId,
+    pub(in crate::engine) row: RowId,
     /// Calls by the dialect's own templates may stand in it.
     pub(super) calls: bool,
     pub(super) kind: MessageKind,
@@ -40,7 +38,7 @@ pub(crate) struct Channel {
 
 /// What a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MessageKind {
+pub(in crate::engine) enum MessageKind {
     /// The answer itself.
     Answer,
     /// Other content.
@@ -51,7 +49,7 @@ pub(super) enum MessageKind {
 }
 
 impl Channel {
-    pub(super) fn is(self, kind: MessageKind) -> bool {
+    pub(in crate::engine) fn is(self, kind: MessageKind) -> bool {
         self.kind == kind
     }
 }
@@ -214,6 +212,22 @@ impl Engine {
         cx.dialects.row(row)?.dialect.channels.as_ref()
     }
 
+    /// Another marker of the header that is quoted stands at `at`.
+    fn goes_on_quoted(&self, cx: &Reader<'_>, channels: &Channels, at: usize) -> bool {
+        let header = self.around.quoted_header.filter(|end| *end <= at && at - end <= LONGEST);
+        let between = header.map(|end| cx.slice(end, at));
+        between.is_some_and(|text| !text.contains('\n') && !text.contains(channels.message.as_str()))
+    }
+
+    /// What stands at `at` ends the message whose header is quoted, in the same line.
+    fn ends_quoted(&mut self, cx: &Reader<'_>, channels: &Channels, at: usize) -> bool {
+        let header = self.around.quoted_header.take().filter(|end| *end <= at && at - end <= QUOTED);
+        header.is_some_and(|end| {
+            let between = cx.slice(end, at);
+            between.contains(channels.message.as_str()) && !between.contains('\n')
+        })
+    }
+
     /// A header without its opening marker, which the prompt held, at the very start: ` to=functions.f<|message|>`.
     pub(super) fn opening_header(&mut self, cx: &Reader<'_>) -> Taken {
         let start = cx.skip_space(0);
@@ -341,7 +355,7 @@ impl Engine {
     /// inline code, as that closes behind the message.
     fn quotes_header(&mut self, cx: &Reader<'_>, channels: &Channels, first: Range<usize>, body: usize) -> Look<()> {
         let at = first.start;
-        let marks = sentence::opens_quote(cx, at);
+        let marks = quotation::opens(cx, at);
         if !marks && self.inline.is_none() {
             return Look::No;
         }
@@ -354,7 +368,7 @@ impl Engine {
             None if cx.may_go_on(near.len(), QUOTED) && !spoken => return Look::More,
             _ => body,
         };
-        let quoted = if marks { sentence::quote_closes(cx, at, end) } else { Look::No };
+        let quoted = if marks { quotation::closes(cx, at, end) } else { Look::No };
         let quoted = quoted.or(|| {
             let Some(inline) = self.inline else { return Look::No };
             let behind = cx.ahead(end, QUOTED);
@@ -371,7 +385,7 @@ impl Engine {
         match quoted {
             Look::Is(()) => {
                 self.out.trace.kept(at..end, None, Reason::Quoted);
-                self.quotes_message(first.end, Quote::Line);
+                self.around.quoted_header = Some(first.end);
             }
             Look::No => self.leave_inline(at),
             Look::More => {}
@@ -416,7 +430,7 @@ impl Engine {
             self.out.trace.note(name, Noted::Name);
         }
         let origin = Origin::Template(row.call(0));
-        let state = CallState::new(cx, origin, Body::Arguments, at, head, Evidence::Markers, before);
+        let state = CallState::new(cx, origin, Body::Arguments, at, head, Vouching::Markers, before);
         self.begin_call(state, |_| ());
         Taken::Done
     }
@@ -545,7 +559,8 @@ impl Engine {
             if self.holds(Doubt::Reasoning) {
                 self.go_back(at);
             }
-            self.leave_shown(end);
+            self.around.elements.leave(end);
+            self.out.reasoning_end = Some(end);
         }
         self.out.trace.note(at..end, Noted::Marker(Markup::MessageEnds));
         let before = self.remove(cx, at, end);
@@ -553,4 +568,16 @@ impl Engine {
         self.given.mode = Mode::Content;
         before
     }
+}
+
+/// Something else than tags stands in the `text`.
+fn has_words(text: &str) -> bool {
+    let (mut rest, word) = (text, |text: &str| text.contains(char::is_alphanumeric));
+    while let Some((before, tag)) = rest.split_once('<') {
+        if word(before) {
+            return true;
+        }
+        rest = tag.split_once('>').map_or("", |(_, behind)| behind);
+    }
+    word(rest)
 }

@@ -39,6 +39,7 @@ impl Engine {
             || headed
             || waits
             || self.holds(Doubt::Quotes)
+            || self.holds(Doubt::Alone)
             || !dialects.markers.none_in(came)
             || begins_line(text, self.at) != Some(false)
         {
@@ -55,12 +56,12 @@ impl Engine {
 
     /// A line begins at `at`, or the text does behind a marker that was taken out.
     #[inline]
-    pub(super) fn begins_line(&self, cx: &Reader<'_>, at: usize) -> bool {
+    pub(in crate::engine) fn begins_line(&self, cx: &Reader<'_>, at: usize) -> bool {
         cx.at_line_start(at) || self.behind_removed(cx, at)
     }
 
     /// Gives out the text up to `to`; what may be the beginning of a late marker waits, unless it is the `last` text.
-    pub(super) fn give_text(&mut self, cx: &Reader<'_>, to: usize, last: bool) {
+    pub(in crate::engine) fn give_text(&mut self, cx: &Reader<'_>, to: usize, last: bool) {
         let mut to = to;
         self.leave_paragraph(cx, to);
         if !last {

@@ -103,7 +103,9 @@ impl Engine {
     /// A call stands behind the white space of `space`: it ends the reasoning, unless calls in reasoning are like others.
     pub(in crate::engine) fn call_stands(&mut self, cx: &Reader<'_>, space: Range<usize>) {
         if cx.policy.reasoning != ReasoningCalls::Run {
-            self.given.mode = Mode::Content;
+            if std::mem::take(&mut self.given.mode) == Mode::Reasoning {
+                self.out.reasoning_end = Some(space.end);
+            }
         } else if self.given.mode == Mode::Reasoning && self.out.has_reasoning() {
             // The reasoning goes on behind the call, and this white space parts the two halves.
             let known = self.given.space.take().filter(|_| space.is_empty());

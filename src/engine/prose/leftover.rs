@@ -71,7 +71,7 @@ impl Engine {
 
     /// Right behind a call without markers stands a fence's line, `at` up to `end`, and nothing behind it: what would open the
     /// fence is missing.
-    pub(super) fn leftover_fence(&mut self, cx: &Reader<'_>, at: usize, end: usize) -> Taken {
+    pub(in crate::engine) fn leftover_fence(&mut self, cx: &Reader<'_>, at: usize, end: usize) -> Taken {
         let bare = self.out.calls.last().is_some_and(|call| call.origin.is_bare());
         if !bare || !self.behind_call(cx, at) {
             return Taken::No;

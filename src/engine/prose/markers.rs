@@ -1,13 +1,12 @@
 //! Markers in the text: what each begins or ends where it stands.
 use super::named::is_tools_tag;
-use super::shown::block_quote::Quote;
 use super::tried::Standing;
 use super::unclear::Stage;
 use crate::dialect::{CallId, LateMarker, Marker, Passed, RowId, SectionId};
+use crate::engine::context;
 use crate::engine::head::{self, Head};
 use crate::engine::look::{seen, taken, told, unless};
 use crate::engine::trace::Reason;
-use crate::engine::writer::Evidence;
 use crate::engine::{Engine, Look, Mode, Reader, Taken};
 use crate::turn::{Issue, IssueCode};
 
@@ -16,17 +15,16 @@ use crate::turn::{Issue, IssueCode};
 pub(super) struct MarkersHere {
     ends: [(usize, u32); 4],
     count: usize,
-    /// What quotes them, once that is known.
-    quote: Option<Quote>,
-    /// So many of the literals are none of theirs, from the longest on, and these meanings of the next one, or with all of them, of
-    /// the longest where it stands twice.
+    /// They are quoted, once that is known.
+    quoted: Option<bool>,
+    /// So many of the literals are none of theirs, from the longest on, and these meanings of the next one.
     none: usize,
     passed: Passed,
 }
 
 impl Engine {
     /// A literal marker at `at`, if there is one and it is what it seems.
-    pub(super) fn marker(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+    pub(in crate::engine) fn marker(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         use crate::dialect::MarkersAt as At;
         let word = cx.bytes().get(at).is_some_and(u8::is_ascii_alphanumeric);
         let known = match self.unclear.stage(cx, at) {
@@ -38,7 +36,7 @@ impl Engine {
             Some(found) => found,
             None => match cx.dialects.markers.at(cx.bytes(), at) {
                 At::Some { ends, count, more } if cx.eof || !more => {
-                    MarkersHere { ends, count, quote: None, none: 0, passed: Passed::default() }
+                    MarkersHere { ends, count, quoted: None, none: 0, passed: Passed::default() }
                 }
                 At::Nothing => return Taken::No,
                 At::Partial(_) if cx.eof => return self.opens_nothing(cx, at, &[]).or(|| self.cut_closer(cx, at)),
@@ -49,7 +47,7 @@ impl Engine {
                 At::Some { .. } => return Taken::More,
             },
         };
-        let taken = match found.quote {
+        let taken = match found.quoted {
             _ if word => self.try_words(cx, at, &mut found),
             Some(_) => self.try_markers(cx, at, &mut found),
             None => self.first_try(cx, at, &mut found),
@@ -102,29 +100,21 @@ impl Engine {
             return Taken::No;
         }
         let prose = self.fence.is_none() && self.section.is_none();
-        let mut quote = if prose { self.line_quotes(cx, at) } else { Quote::No };
-        let may_be_listed = |(_, list): &(usize, u32)| known.list(*list).iter().any(|m| Quote::Listed.holds(*m));
-        if quote == Quote::No && ends.iter().any(may_be_listed) {
-            let header = |m: &Marker| matches!(m, Marker::Header(_));
-            let calls = || ends.iter().any(|(_, list)| known.list(*list).iter().any(|m| !header(m)));
-            let opens = ends.iter().any(|(_, list)| known.opens_calls(*list));
-            let shown = if prose { self.is_marked_shown(cx, at, calls()) } else { Look::No };
-            if told!(shown.or(|| self.in_given_up(cx, at, opens))).is_some() {
-                quote = Quote::Listed;
-            }
-        }
-        found.quote = Some(quote);
+        let may_be_quoted = |(_, list): &(usize, u32)| known.list(*list).iter().any(|m| context::may_be_quoted(*m));
+        let quoted = if prose && ends.iter().any(may_be_quoted) {
+            told!(self.around.quote_marker(cx, self.since(), at)).is_some()
+        } else {
+            false
+        };
+        found.quoted = Some(quoted);
         self.try_markers(cx, at, found)
     }
 
     /// What is `found` at `at`, and is not known to be none of it.
     fn try_markers(&mut self, cx: &Reader<'_>, at: usize, found: &mut MarkersHere) -> Taken {
         let known = &cx.dialects.markers;
-        let MarkersHere { ends, count, quote, none, passed } = *found;
-        let (ends, quote) = (&ends[..count], quote.unwrap_or(Quote::No));
-        if ends.last().is_some_and(|(length, list)| known.opens_calls(*list) && Self::may_be_doubled(cx, at, *length)) {
-            return Taken::More;
-        }
+        let MarkersHere { ends, count, quoted, none, passed } = *found;
+        let (ends, quoted) = (&ends[..count], quoted.unwrap_or_default());
         for (i, (length, list)) in ends.iter().rev().enumerate().skip(none) {
             let reasoning = self.given.mode == Mode::Reasoning;
             let behind = Self::behind(cx, at + *length);
@@ -135,7 +125,7 @@ impl Engine {
                 // Where it stands decides.
                 let other =
                     known.is_ambiguous(*list) && if reasoning { marker.is_token() } else { marker.closes_reasoning() };
-                if other || quote.holds(marker) || !self.may_go_on(cx, marker, behind) {
+                if other || quoted && context::may_be_quoted(marker) || !self.may_go_on(cx, marker, behind) {
                     continue;
                 }
                 if is_section(&marker) {
@@ -165,7 +155,7 @@ impl Engine {
                 unless!(tag.unwrap_or_else(|| is_tools_tag(cx, at, *length, known.list(*list))));
             }
         }
-        // Only whether it stands twice, or opens nothing, may still be unclear.
+        // Only whether it opens nothing may still be unclear.
         if none < count {
             (found.none, found.passed) = (count, Passed::default());
         }
@@ -175,23 +165,17 @@ impl Engine {
         self.opens_nothing(cx, at, ends).or(|| self.unread_opener(cx, at, found))
     }
 
-    /// None of the markers `found` at `at` is what it seems: what opens calls stands there twice, or is text.
+    /// None of the markers `found` at `at` is what it seems: what opens calls is text.
     fn unread_opener(&mut self, cx: &Reader<'_>, at: usize, found: &mut MarkersHere) -> Taken {
-        let quote = found.quote.unwrap_or(Quote::No);
+        let quoted = found.quoted.unwrap_or_default();
         let Some((length, list)) = found.ends[..found.count].last().copied() else { return Taken::No };
         let longest = cx.dialects.markers.list(list);
         let calls = longest.iter().any(|marker| marker.opens_calls());
-        let quoted = longest.iter().any(|marker| quote.holds(*marker));
-        if quoted {
-            let header = longest.iter().any(|marker| matches!(marker, Marker::Header(_)));
-            self.quotes(at, (calls || header).then_some((at + length, quote)));
-            if header && quote != Quote::Whole {
-                self.quotes_message(at + length, quote);
-            }
+        if quoted && longest.iter().any(|marker| matches!(marker, Marker::Header(_))) {
+            self.around.quoted_header = Some(at + length);
         }
         if calls && !quoted {
-            let twice = self.doubled_opener(cx, at, (length, list), &mut found.passed);
-            taken!(twice.or(|| self.opens_before_words(cx, at, &found.ends[..found.count])));
+            taken!(self.opens_before_words(cx, at, &found.ends[..found.count]));
         }
         if calls && self.inline.is_none() {
             let row = longest.iter().find_map(|m| match m {
@@ -241,7 +225,7 @@ impl Engine {
     }
 
     /// As [`Self::late_marker`], for one that begins at `at`.
-    pub(super) fn late_marker_from(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+    pub(in crate::engine) fn late_marker_from(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
         self.take_late(cx, cx.dialects.markers.late().from(cx.text, at))
     }
 
@@ -268,7 +252,7 @@ impl Engine {
     }
 
     /// What stands at `at` is the `marker`, of `length`.
-    pub(super) fn take(
+    pub(in crate::engine) fn take(
         &mut self,
         cx: &Reader<'_>,
         at: usize,
@@ -289,7 +273,7 @@ impl Engine {
             Marker::ReasoningOpen(_) => self.reasoning_opens(cx, at, length),
             Marker::ReasoningClose(_) => self.reasoning_closes(cx, at, length),
             Marker::SectionEnd(section) => self.section_ends(cx, at, length, section),
-            Marker::Section(section) => self.section_opens(cx, at, length, section, standing),
+            Marker::Section(section) => self.section_opens(cx, at, length, section),
             Marker::Inner(call) => self.inner_marker(cx, at, call),
             Marker::Call(call) => self.call_marker(cx, at, length, call, standing),
         }
@@ -329,66 +313,22 @@ impl Engine {
         let look = self.tried.head(cx, at, length, template, &mut head);
         if look != Look::More && self.is_unoffered(cx, call.row, template, &head) {
             self.tried.unoffered = template.named;
-            if standing == Standing::Word {
-                self.sees_example(cx, at);
-            }
             return Taken::No;
         }
-        head.twice |= standing == Standing::Twice;
         look.take(|()| match standing {
             Standing::Word => self.begin_word(cx, at, call, &mut head),
-            Standing::Once | Standing::Twice => self.begin(cx, at, call, &mut head, None),
+            Standing::Once => self.begin(cx, at, call, &mut head, None),
         })
     }
 
-    /// The `head` is one that a word at `at` begins. What quotes it is looked for where there is something to quote.
+    /// The `head` is one that a word at `at` begins. What shows it is looked for where there is something to show.
     fn begin_word(&mut self, cx: &Reader<'_>, at: usize, call: CallId, head: &mut Head) -> Taken {
-        self.sees_example(cx, at);
-        // Whoever wants to know why it is no call is told so first.
-        if self.out.trace.is_on() && self.quotes_word(cx, at) == Look::Is(()) {
+        let vouching = seen!(self.may_begin(cx, at, call, head, None));
+        if told!(self.is_shown(cx, at)).is_some() {
             self.pass(cx, at, Reason::Quoted);
-            let trace = std::mem::take(&mut self.out.trace);
-            let may_begin = self.may_begin(cx, at, call, head, None);
-            self.out.trace = trace;
-            return self.shows_word(cx, at, may_begin);
+            return Taken::No;
         }
-        let may_begin = self.may_begin(cx, at, call, head, None);
-        let quoted = if may_begin == Look::No { Look::No } else { self.quotes_word(cx, at) };
-        if quoted == Look::Is(()) {
-            return self.shows_word(cx, at, may_begin);
-        }
-        unless!(quoted);
-        may_begin.take(|evidence| self.begin_template(cx, at, call, head, None, evidence))
-    }
-
-    /// The call that `may_begin` with the word at `at` is quoted. If it is one, those right behind it may be shown with it.
-    fn shows_word(&mut self, cx: &Reader<'_>, at: usize, may_begin: Look<Evidence>) -> Taken {
-        may_begin.take(|_| {
-            self.around.reach.begins_if_seen(cx, at);
-            Taken::No
-        })
-    }
-
-    /// Where the text announces the word at `at`, it announces what goes on behind it as well, be that a call or not.
-    fn sees_example(&mut self, cx: &Reader<'_>, at: usize) {
-        if self.fence.is_none() {
-            self.is_example(cx, at);
-        }
-    }
-
-    /// The word at `at`, which is being tried, is quoted.
-    fn quotes_word(&mut self, cx: &Reader<'_>, at: usize) -> Look<()> {
-        if self.fence.is_some() {
-            return Look::No;
-        }
-        if let Some(quoted) = self.tried.quoted {
-            return Look::when(quoted);
-        }
-        // Behind the label of a result another label is the next step of a model that wrote none.
-        let quoted = self.is_shown_there(cx, at);
-        // More of the text may tell.
-        self.tried.quoted = (quoted != Look::More).then_some(quoted == Look::Is(()));
-        quoted
+        self.begin_template(cx, at, call, head, None, vouching)
     }
 
     /// A marker inside the text that is none of it. It counts where its dialect was named, or has shown itself: by a token, or by a

@@ -13,13 +13,11 @@ pub(super) mod plain;
 pub(super) mod reasoning;
 pub(super) mod runaway;
 pub(super) mod sections;
-pub(super) mod shown;
 pub(super) mod tried;
-pub(super) mod twice;
 pub(super) mod unclear;
-pub(super) mod words;
 
 use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step, Taken};
+use crate::engine::context::quotation;
 use crate::engine::look::{taken, told};
 use unclear::Stage;
 
@@ -36,6 +34,9 @@ impl Engine {
         }
         if self.holds(Doubt::Quotes) {
             return self.behind_quoted_call(cx);
+        }
+        if self.holds(Doubt::Alone) {
+            return self.behind_lone_calls(cx);
         }
         let bytes = cx.bytes();
         // Where it is unclear what begins, the text before is given out and nothing else begins there.
@@ -125,7 +126,7 @@ impl Engine {
     #[cold]
     fn behind_quoted_call(&mut self, cx: &Reader<'_>) -> Step {
         let opened = self.hold.as_ref().map_or(self.at, |hold| hold.at);
-        if told!(words::sentence::quote_closes(cx, opened, self.at), Step::More).is_some() {
+        if told!(quotation::closes(cx, opened, self.at), Step::More).is_some() {
             self.go_back(self.at);
             return Step::Go;
         }
@@ -142,6 +143,34 @@ impl Engine {
             Taken::Done if matches!(self.state, State::Prose | State::Call(_)) || self.leftover.unclosed.is_some() => {}
             Taken::More if !cx.eof => return Step::More,
             _ => self.keep_words(),
+        }
+        Step::Go
+    }
+
+    /// Behind calls without markers, which the policy takes only as the whole answer: nothing but more calls may follow, and nothing but
+    /// reasoning may stand before them.
+    #[cold]
+    fn behind_lone_calls(&mut self, cx: &Reader<'_>) -> Step {
+        let next = match cx.skip_tokens(self.at) {
+            Look::Is(next) => next,
+            Look::More | Look::No => return Step::More,
+        };
+        let said = self.hold.as_ref().is_some_and(|hold| hold.mark.says_something());
+        let taken = match next {
+            _ if said => Taken::No,
+            _ if next >= cx.text.len() && cx.eof => {
+                self.keep(Doubt::Alone);
+                return Step::Go;
+            }
+            _ if next >= cx.text.len() => Taken::More,
+            _ => self.look(cx, next),
+        };
+        match taken {
+            Taken::Done if matches!(self.state, State::Call(_)) => {}
+            Taken::More if !cx.eof => return Step::More,
+            _ => {
+                self.go_back(self.at);
+            }
         }
         Step::Go
     }

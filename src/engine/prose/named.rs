@@ -67,7 +67,7 @@ impl Engine {
             self.pass(cx, start, Reason::Runaway);
             return Look::Is(());
         }
-        self.is_quoted(cx, start).map(|()| self.pass(cx, start, Reason::Quoted))
+        self.is_shown(cx, start).map(|()| self.pass(cx, start, Reason::Quoted))
     }
 
     /// The marker at `at` stands behind the name in calls by the template `call`, whose opening marker is missing:

@@ -6,40 +6,16 @@ use crate::engine::look::{seen, taken, told};
 use crate::engine::{Engine, Look, Mode, Reader, Taken, head};
 use crate::schema::begins;
 
-/// What the names of files end in that begin with a brace.
-const FILES: [&str; 22] = [
-    "json",
-    "jsonc",
-    "json5",
-    "jsonl",
-    "ndjson",
-    "geojson",
-    "ipynb",
-    "webmanifest",
-    "yaml",
-    "yml",
-    "toml",
-    "js",
-    "ts",
-    "jsx",
-    "tsx",
-    "css",
-    "txt",
-    "md",
-    "conf",
-    "cfg",
-    "log",
-    "lock",
-];
-
 /// No word that belongs to the marker behind it is longer.
 const LONGEST_WORD: usize = 128;
+
+/// The ending of a file's name has no more letters.
+const LONGEST_ENDING: usize = 5;
 
 /// No tool is called so: it is a file's name, an address, or the end of a sentence.
 fn is_title(name: &str) -> bool {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);
-    let file = ending.is_some_and(|ending| FILES.iter().any(|file| file.eq_ignore_ascii_case(ending)));
-    file || name.starts_with('.') || name.ends_with('.') || name.contains("://")
+    ending.is_some_and(|ending| ending.len() <= LONGEST_ENDING) || name.starts_with('.') || name.contains("://")
 }
 
 impl Engine {

@@ -1,5 +1,4 @@
 //! What opens and closes reasoning.
-use super::shown::quoted::stands_in_string;
 use crate::engine::look::{taken, told};
 use crate::engine::{Doubt, Engine, Look, Mode, Reader, Taken};
 use crate::turn::{Issue, IssueCode};
@@ -68,12 +67,6 @@ impl Engine {
     }
 
     pub(super) fn reasoning_closes(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
-        if self.holds(Doubt::Reasoning) || self.given.mode == Mode::Reasoning {
-            // A draft without markers holds it.
-            if told!(stands_in_string(cx, at, at + length)).is_some() {
-                return Taken::No;
-            }
-        }
         if self.holds(Doubt::Reasoning) {
             self.go_back(at);
         }
@@ -87,8 +80,9 @@ impl Engine {
                 }
             }
             self.remove(cx, at, at + length);
-            self.leave_shown(at + length);
+            self.around.elements.leave(at + length);
             self.given.mode = Mode::Content;
+            self.out.reasoning_end = Some(at + length);
             self.inline = None;
             self.given.space = None;
             return Taken::Done;
@@ -103,7 +97,8 @@ impl Engine {
         self.remove(cx, at, at + length);
         if !self.reasoning_seen && self.out.calls.is_empty() {
             self.out.reclassify(at);
-            self.leave_shown(at + length);
+            self.out.reasoning_end = Some(at + length);
+            self.around.elements.leave(at + length);
             self.reasoning_seen = true;
         } else {
             self.out.issue(Issue::at(IssueCode::StrayMarker, at, "reasoning was closed that was not open"));

@@ -1,8 +1,7 @@
 //! Sections: groups of calls with a marker round them.
-use super::tried::Standing;
-use super::words::sentence;
 use crate::char_class;
 use crate::dialect::{CallTemplate, Marker, Row, SectionId};
+use crate::engine::context::quotation;
 use crate::engine::head::{self, Head};
 use crate::engine::look::{seen, taken, told};
 use crate::engine::{Engine, Look, Mode, Reader, Taken};
@@ -21,7 +20,7 @@ fn says(cx: &Reader<'_>, from: usize, at: usize) -> bool {
     if words.contains(['`', '~']) {
         return opens_fence(words);
     }
-    words.contains(char::is_alphanumeric) || !words.trim().is_empty() && !sentence::opens_quote(cx, at)
+    words.contains(char::is_alphanumeric) || !words.trim().is_empty() && !quotation::opens(cx, at)
 }
 
 /// The `words` end in a line that opens a fence, and no other code stands in them.
@@ -39,14 +38,7 @@ fn opens_fence(words: &str) -> bool {
 
 impl Engine {
     /// The literal that a section's marker begins with, of `length`, stands so at `at`.
-    pub(super) fn section_opens(
-        &mut self,
-        cx: &Reader<'_>,
-        at: usize,
-        length: usize,
-        section: SectionId,
-        standing: Standing,
-    ) -> Taken {
+    pub(super) fn section_opens(&mut self, cx: &Reader<'_>, at: usize, length: usize, section: SectionId) -> Taken {
         let (Some(row), Some(marker)) = (cx.dialects.row(section.row), cx.dialects.section(section)) else {
             return Taken::No;
         };
@@ -62,7 +54,6 @@ impl Engine {
         let mut head = Head::default();
         for (i, call) in calls() {
             if told!(head::fill(cx, inside, &call.head, &mut head)).is_some() {
-                head.twice |= standing == Standing::Twice;
                 taken!(self.begin(cx, at, section.row.call(i), &mut head, Some(section)));
             }
         }

@@ -5,13 +5,11 @@ use crate::engine::{Look, Reader};
 
 /// How a marker stands where it is tried.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(in crate::engine) enum Standing {
     #[default]
     Once,
     /// It is a word: quoted it is text.
     Word,
-    /// Twice, one behind the other.
-    Twice,
 }
 
 /// What is known of a place where the markers of several templates were tried.
@@ -27,8 +25,6 @@ pub(crate) struct Tried {
     /// The head that stood there last, by the number of all of it, when the text was so long, if several templates have it.
     found: Option<(u16, Head)>,
     long: usize,
-    /// What stands there is quoted, if that was asked: it is the same for all templates.
-    pub(super) quoted: Option<bool>,
     /// Where the call began that was given up last.
     pub(in crate::engine) given_up: Option<usize>,
 }
@@ -39,14 +35,8 @@ impl Tried {
         if (self.at, self.standing, self.eof) != (at, standing, cx.eof) {
             (self.at, self.standing, self.eof) = (at, standing, cx.eof);
             self.long = 0;
-            self.quoted = None;
             self.unoffered = None;
         }
-    }
-
-    /// A call was begun or given up: what stands at a place may now be one though it was none before.
-    pub(crate) fn try_again(&mut self) {
-        self.quoted = None;
     }
 
     /// The last of the `meanings` is none: nor are those that fail where it did.

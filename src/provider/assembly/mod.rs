@@ -197,6 +197,7 @@ impl Assembly {
         Turn {
             content: Cow::Owned(std::mem::take(&mut self.content)),
             reasoning: Cow::Owned(std::mem::take(&mut self.reasoning)),
+            reasoning_end: None,
             tool_calls: calls,
             stop_reason,
             usage: self.usage.take(),

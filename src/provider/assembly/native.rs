@@ -1,9 +1,10 @@
 //! Native calls: announced as soon as they are certain, settled once nothing follows for them.
-use super::super::calls::{CallPiece, Calls, Names};
+use super::super::calls::{CallPiece, Calls, Offered};
 use super::super::settle;
 use super::Assembly;
 use super::text::TextCalls;
-use crate::turn::{CallStatus, Event, Issue, IssueCode, StopReason, ToolCall, new_call_id};
+use crate::turn::{CallStatus, Event, Issue, IssueCode, StopReason, ToolCall};
+use crate::turn::{Ids, TextHash, derived_call_id, new_call_id};
 use std::borrow::Cow;
 
 impl Assembly {
@@ -20,8 +21,8 @@ impl Assembly {
 
     /// A piece of a native call, keyed as well as the provider knows how. Returns its slot.
     pub(in crate::provider) fn call(&mut self, piece: CallPiece<'_>) -> Option<usize> {
-        let tools = self.reading.tools.clone();
-        let at = self.calls.piece(piece, Names(tools.as_deref()))?;
+        let (tools, names) = (self.reading.tools.clone(), self.reading.options.policy.names);
+        let at = self.calls.piece(piece, Offered(tools.as_deref(), names))?;
         self.came();
         self.pump(Some(at));
         Some(at)
@@ -79,16 +80,35 @@ impl Assembly {
         }
     }
 
+    /// An id for the native call at `at`.
+    fn made_id(&self, at: usize) -> String {
+        match self.reading.options.policy.ids {
+            Ids::Random => new_call_id(),
+            Ids::Derived => {
+                let name = self.calls.slots.get(at).map_or("", |slot| &slot.name);
+                derived_call_id(TextHash::default(), at, name)
+            }
+        }
+    }
+
+    /// Gives the call an id if it came without one.
+    pub(in crate::provider) fn give_id(&mut self, at: usize) {
+        if self.calls.slots.get(at).is_some_and(|slot| slot.id.is_empty()) {
+            let id = self.made_id(at);
+            self.calls.slots.get_mut(at).into_iter().for_each(|slot| slot.id.clone_from(&id));
+        }
+    }
+
     /// Gives the call its event index and its final id.
     fn announce(&mut self, at: usize) -> Option<usize> {
-        let slot = self.calls.slots.get_mut(at)?;
+        let slot = self.calls.slots.get(at)?;
         if let Some(index) = slot.started {
             return Some(index);
         }
-        if slot.id.is_empty() {
-            slot.id = new_call_id();
-        } else if self.used_ids.contains(&slot.id) {
-            let id = new_call_id();
+        self.give_id(at);
+        if self.calls.slots.get(at).is_some_and(|slot| self.used_ids.contains(&slot.id)) {
+            let id = self.made_id(at);
+            let slot = self.calls.slots.get_mut(at)?;
             let message = "an earlier call has the same id; this one got another";
             slot.shared_id = Some(std::mem::replace(&mut slot.id, id));
             let place = format!("/tool_calls/{}", self.announced.saturating_sub(self.withdrawn));
@@ -100,7 +120,7 @@ impl Assembly {
         self.announced += 1;
         slot.started = Some(index);
         if self.listen {
-            let name = settle::name(&slot.name, self.reading.tools.as_deref()).name;
+            let name = settle::name(&slot.name, self.reading.tools.as_deref(), self.reading.options.policy.names).name;
             self.events.push(Event::CallStarted { index, id: slot.id.clone(), name });
         }
         self.send(at);
@@ -131,8 +151,9 @@ impl Assembly {
         }
         let Some(slot) = self.calls.slots.get_mut(at) else { return };
         slot.close();
+        let offered = Offered(self.reading.tools.as_deref(), self.reading.options.policy.names);
         if std::mem::take(&mut slot.twin)
-            && let Some(first) = self.calls.repeated(at, Names(self.reading.tools.as_deref()))
+            && let Some(first) = self.calls.repeated(at, offered)
         {
             let message = "the call came twice with the same id; it is kept once";
             self.finals[at] = self.finals.get(first).copied().flatten();
@@ -149,6 +170,9 @@ impl Assembly {
         }
         let parallel = settle::is_parallel(&slot.name, self.reading.tools.as_deref());
         let mut call = settle::call(slot, cut, self.reading.tools.as_deref(), &self.reading.options.policy);
+        if parallel && call.id.is_empty() {
+            call.id = Cow::Owned(self.made_id(at));
+        }
         if parallel
             && call.status.readable()
             && let Some(calls) = settle::expand(&call)

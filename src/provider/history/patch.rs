@@ -10,7 +10,7 @@ pub(super) type Same<'a> = &'a dyn Fn(&str, &str) -> bool;
 /// A value in place of another.
 const REPLACED: &str = "=";
 /// Members or items that are added.
-pub(super) const ADDED: &str = "+";
+const ADDED: &str = "+";
 /// Members or items that are left out.
 const REMOVED: &str = "-";
 /// Members or items that change.
@@ -34,6 +34,17 @@ pub(super) fn diff(from: &Value, to: &Value, same: Same<'_>) -> Option<Value> {
         _ if from == to => None,
         _ => Some(json!({ REPLACED: to })),
     }
+}
+
+/// Whether the patch adds members to objects. Items that it adds to arrays do not count, nor an `id`: one that is refused has an
+/// issue of its own.
+pub(super) fn adds_members(patch: &Value) -> bool {
+    let changes = |value: &Value| value.as_object().is_some_and(|members| members.values().any(adds_members));
+    if let Some(steps) = patch.get(STEPS).and_then(Value::as_array) {
+        return steps.iter().filter_map(|step| step.get(CHANGED)).any(adds_members);
+    }
+    let added = patch.get(ADDED).and_then(Value::as_object);
+    added.is_some_and(|members| members.keys().any(|key| key != "id")) || patch.get(CHANGED).is_some_and(changes)
 }
 
 fn objects(from: &Map<String, Value>, to: &Map<String, Value>, same: Same<'_>) -> Option<Value> {

@@ -128,23 +128,22 @@ fn coupled(
     (coupled, alone)
 }
 
-/// Gemini wants calls right behind the user or results: joins two contents of the model where the second one calls.
+/// Gemini wants calls right behind the user or results: joins contents of the model in a row where one of them calls.
 fn one_content(messages: Vec<Message>, provider: Provider, note: &mut impl Note) -> Vec<Message> {
     if provider != Provider::Gemini {
         return messages;
     }
     let mut out: Vec<Message> = Vec::with_capacity(messages.len());
     for message in messages {
-        let calls = message.role == Role::Assistant && message.calls().next().is_some();
+        let calls = message.calls().next().is_some();
         out.push(message);
-        // All that the model has said since then, up to the calls.
-        while calls && out.len() > 1 && out.iter().rev().take(2).all(|message| message.role == Role::Assistant) {
-            let (second, first) = (out.pop(), out.last_mut());
-            if let (Some(first), Some(second)) = (first, second) {
-                let text = "the model's content was joined with the one before it";
-                note(IssueCode::BadOrder, second.origin, text.to_owned());
-                gemini::join(first, second);
-            }
+        // All the contents before a call are one with it.
+        while calls && matches!(&*out, [.., before, last] if before.role == Role::Assistant && last.role == before.role)
+        {
+            let (Some(last), Some(before)) = (out.pop(), out.last_mut()) else { break };
+            let text = "the model's content was joined with the one before it";
+            note(IssueCode::BadOrder, last.origin, text.to_owned());
+            gemini::join(before, last);
         }
     }
     out

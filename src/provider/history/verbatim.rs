@@ -5,7 +5,7 @@
 //! order, is put out as it came. All others are written anew; of their messages, those that nothing is wrong with get
 //! their unknown fields back.
 use super::model::Message;
-use super::patch::{ADDED, Same, apply, diff, kind};
+use super::patch::{Same, adds_members, apply, diff, kind};
 use super::{Traced, Written};
 use crate::turn::{Issue, IssueCode};
 use serde_json::Value;
@@ -83,14 +83,10 @@ impl Mended<'_> {
                 of_unit.entry(*unit).or_default().push(at);
             }
         }
-        let coupled: HashSet<usize> = self.coupled.iter().flat_map(|(call, result)| [*call, *result]).collect();
         let mut told: HashSet<usize> = issues.iter().filter_map(index_of).map(|index| unit_of(&units, index)).collect();
         for (number, unit) in units.iter().enumerate().filter(|(number, _)| !kept.contains(number)) {
             let own = of_unit.remove(&number).unwrap_or_default();
-            // What pairs by something else than the id that is told now must not get back how it paired.
-            if !unit.raw.clone().any(|index| coupled.contains(&index)) {
-                self.give_back(unit, old, &own, &mut out, issues);
-            }
+            self.give_back(unit, old, &own, &mut out, issues);
             let raw = self.raw.get(unit.raw.clone()).unwrap_or_default();
             let same = own.iter().filter_map(|at| out.get(*at)).map(|(_, message)| message).eq(raw);
             if !same && told.insert(number) {
@@ -184,14 +180,18 @@ impl Mended<'_> {
         }
         let mut free = own.to_vec();
         for ((old, raw), index) in old.iter().zip(raw).zip(unit.raw.clone()) {
+            // Another shape than it came in: the members that say so are no unknown fields.
+            if self.coupled.iter().any(|(call, result)| index == *call || index == *result) {
+                continue;
+            }
             let Some(patch) = diff(old, raw, self.same).filter(|_| unit.raw.len() == 1 || kind(old) == kind(raw))
             else {
                 continue;
             };
             // What is wrong with one that is read with others may be told of the first of them.
             if self.wrong.contains(&index) || self.wrong.contains(&unit.raw.start) {
-                if adds(&patch) {
-                    let message = "fields of this message were left out when it was mended";
+                if adds_members(&patch) {
+                    let message = "fields of this message that nobody here knows were left out when it was mended";
                     issues.push(Issue::of(IssueCode::Converted, format!("/{index}"), message));
                 }
                 continue;
@@ -201,19 +201,6 @@ impl Mended<'_> {
                 *piece = apply(piece.take(), &patch);
             }
         }
-    }
-}
-
-/// Whether `patch` adds members to an object. Items that it adds to a list are parts that cannot be said, which is told.
-fn adds(patch: &Value) -> bool {
-    match patch {
-        Value::Array(steps) => steps.iter().any(adds),
-        Value::Object(members) => members.iter().any(|(key, value)| match value {
-            Value::Object(added) if key == ADDED => !added.is_empty(),
-            _ if key == ADDED => false,
-            value => adds(value),
-        }),
-        _ => false,
     }
 }
 

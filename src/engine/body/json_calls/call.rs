@@ -9,11 +9,6 @@ impl JsonCalls {
         Some(decode(cx.part(range)))
     }
 
-    /// The object is a call of no offered tool.
-    pub(crate) fn is_unknown(&self, cx: &Reader<'_>) -> bool {
-        self.name(cx).is_some_and(|name| !cx.offered(&name))
-    }
-
     /// Begins the call of the last frame, if its name is known.
     pub(super) fn begin(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Flow {
         if self.frames.last().is_none_or(|frame| frame.index.is_some()) {
@@ -120,8 +115,7 @@ impl JsonCalls {
         // What repair made of something else than an object is a guess, and so is a call for which no offered name
         // vouches, unless it is a dict of Python's.
         let vouched = !writer.is_unmarked() || cx.tools.is_some() || self.single_quoted;
-        let remark = remark::any_foreign(&self.loose, tool, text);
-        let guess = cx.made && (!found.is_object() || !vouched || self.guessed || remark);
+        let guess = cx.made && (!found.is_object() || !vouched || self.guessed);
         let pending = writer.over(index, found, raw);
         if !cx.made && self.scanned.0 == arguments {
             pending.members = std::mem::take(&mut self.scanned.1);

@@ -67,7 +67,7 @@ const TYPE: &str = "type";
 const MORE: [&str; 5] = ["required", "annotations", "icons", "version", "_meta"];
 
 /// Nothing but what a definition says of the `tool` stands beside its name in the object that `frame` is: a title that is the name
-/// in other letters, a description of what it does, or one that is no argument of it, a type. A text of its own under the same keys
+/// in other letters, a description that is no argument of it, a type. A text of its own under the same keys
 /// may be an argument.
 pub(super) fn describes(cx: &Reader<'_>, frame: &Frame, tool: Option<&Tool>, members: &[Other]) -> bool {
     let (Some(tool), Some(name)) = (tool, &frame.name) else { return false };
@@ -96,7 +96,7 @@ fn says_what<'m>(tool: &Tool, members: impl Iterator<Item = (Cow<'m, str>, Cow<'
     for (key, value) in members {
         match &*key {
             TITLE => sure |= spells(&tool.name, &value),
-            Key::DESCRIPTION => sure |= !tool.declares(&key) || tells_act(&tool.name, &value),
+            Key::DESCRIPTION => sure |= !tool.declares(&key),
             TYPE if is_type_name(&value) || value == "function" => sure |= !tool.declares(&key),
             key if MORE.contains(&key) => {}
             _ => return false,
@@ -109,22 +109,6 @@ fn says_what<'m>(tool: &Tool, members: impl Iterator<Item = (Cow<'m, str>, Cow<'
 fn spells(name: &str, title: &str) -> bool {
     title.len() <= 2 * name.len() && letters(name).eq(letters(title))
 }
-
-/// The `description` says what the tool of this `name` does, in its words: `Creates an issue` of `create_issue`.
-fn tells_act(name: &str, description: &str) -> bool {
-    let mut parts = name.split(|c: char| !c.is_ascii_alphanumeric());
-    let verb = parts.next().unwrap_or_default();
-    let mut words = description.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    let acts = words.next().is_some_and(|first| first.strip_prefix(verb).is_some_and(|end| matches!(end, "s" | "es")));
-    let words: Vec<_> = words.take(FIRST_WORDS).collect();
-    let said = |part: &str| {
-        words.iter().any(|word| word.starts_with(part) || part.starts_with(word.as_str()) && word.len() > 3)
-    };
-    verb.len() > 2 && acts && parts.all(said)
-}
-
-/// So many words of a description say what the tool does.
-const FIRST_WORDS: usize = 4;
 
 fn is_value(expected: Expected, value: &Value) -> bool {
     let holds = |value: &Value| matches!(value, Value::Number(_) | Value::Bool(_));

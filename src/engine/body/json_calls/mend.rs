@@ -303,7 +303,6 @@ impl JsonCalls {
         }
         writer.continue_mended(begun);
         let mut inner = Self::new(0, self.max_depth);
-        inner.loose = remark::loose(cx.slice(start, mend.limit), &mended.repairs);
         inner.single_quoted = cx.slice(start + 1, mend.limit).trim_ascii_start().starts_with('\'');
         self.repairs.extend(mended.repairs);
         (inner.repairs, inner.guessed) = (std::mem::take(&mut self.repairs), mended.guessed);

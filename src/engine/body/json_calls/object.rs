@@ -313,11 +313,10 @@ impl JsonCalls {
         }
         let Some(index) = self.frames.last().and_then(|f| f.index) else { return Flow::On };
         let json = object_of(cx, told, &flat);
-        let remark = remark::any_foreign(&self.loose, cx.called(out, index), &json);
         writer.piece(out, index, json.get(told.len()..).unwrap_or_default());
         let pending = writer.over(index, Found::Json(Piece::Made(json)), raw);
         pending.repairs = std::mem::take(&mut self.repairs);
-        if self.guessed || lost || remark {
+        if self.guessed || lost {
             pending.status = CallStatus::Malformed;
         }
         if !flat.is_empty() {

@@ -3,7 +3,7 @@
 use super::*;
 
 /// The roles of the side that makes calls.
-pub(crate) const OWN_ROLES: [&str; 3] = ["assistant", "model", "ai"];
+const OWN_ROLES: [&str; 3] = ["assistant", "model", "ai"];
 
 /// The first member of a message is no longer.
 const NEAR: usize = 128;

@@ -1,6 +1,5 @@
 //! Fences: one holds calls if its whole body is calls, and else code.
-use super::above::is_shown_by_line;
-use super::inline::Inline;
+use super::inline_code::Inline;
 use crate::char_class::IDENTIFIER;
 use crate::dialect::{Body, Marker, MarkersAt};
 use crate::engine::body::BodyState;
@@ -47,7 +46,7 @@ enum Place {
 
 impl Fence {
     /// Calls of Python's may stand in it without a marker.
-    pub(in crate::engine) fn may_hold_python(&self, cx: &Reader<'_>) -> bool {
+    fn may_hold_python(&self, cx: &Reader<'_>) -> bool {
         cx.dialects.bare_python.is_some() && (cx.tools.is_some() || self.labelled)
     }
 
@@ -149,7 +148,9 @@ fn calls_behind_label(cx: &Reader<'_>, at: usize, end: usize) -> Option<usize> {
         b'{' => inside.is_empty() || inside.starts_with(['"', '\'']),
         b'[' => inside.is_empty() || BodyState::bare(line, body) != Look::No,
         _ => {
-            let named = |tools: &ToolSet| rest.split_once('(').is_some_and(|(name, _)| tools.find(name).is_some());
+            let named = |tools: &ToolSet| {
+                rest.split_once('(').is_some_and(|(name, _)| tools.find(name, cx.policy.names).is_some())
+            };
             cx.dialects.bare_python.is_some() && cx.tools.is_some_and(named)
         }
     };
@@ -223,36 +224,13 @@ impl Engine {
             () if cx.policy.fences == Fences::Ignore => Look::Is(Reason::FencePolicy),
             () if self.runs_away(cx, at) => Look::Is(Reason::Runaway),
             () if self.hold.is_some() || self.given.mode == Mode::Reasoning => Look::Is(Reason::FenceOfCode),
-            () if self.is_shown(cx, at) && !self.is_element_announced(cx, at) => Look::Is(Reason::Quoted),
-            () if self.is_fence_shown_from_above(cx, at) => Look::Is(Reason::Quoted),
-            () => {
-                let told = self.is_listed(cx, at).or(|| self.around.shown_in.result.holds(cx, at));
-                told.or(|| self.in_announced_element(cx, at)).map(|()| Reason::Quoted)
-            }
+            () => self.around.show_fence(cx, self.since(), at).map(|()| Reason::Quoted),
         }
-    }
-
-    /// What stands above the fence at `at` shows it, or the fence right before it.
-    fn is_fence_shown_from_above(&mut self, cx: &Reader<'_>, at: usize) -> bool {
-        let example = self.is_example(cx, at);
-        if example && self.around.examples.alone {
-            return true;
-        }
-        let shown = example || is_shown_by_line(cx, self.text_begins(), at);
-        let told = !shown && self.is_told_result(cx, at);
-        let shown = shown || told;
-        if !shown && !self.goes_on_shown(cx, at) {
-            return false;
-        }
-        let listed = if shown { example && self.around.examples.listed } else { self.around.reach.is_listed() };
-        self.around.reach.begins(cx, at, told, listed);
-        true
     }
 
     /// What stands in the fence from `body` on is code, for this `reason`.
     fn code_begins(&mut self, body: usize, ticks: usize, tick: u8, reason: Reason) -> Taken {
         self.out.trace.note(body..body, Noted::Passed(reason));
-        self.around.reach.enters_fence(body);
         self.at = body;
         self.state = State::Code { ticks, tick, inner: 0 };
         Taken::Done
@@ -298,7 +276,7 @@ impl Engine {
             || self.runs_away(cx, at)
             || self.hold.is_some()
             || self.given.mode == Mode::Reasoning
-            || self.is_example(cx, at);
+            || self.around.show_fence(cx, self.since(), at) == Look::Is(());
         if never {
             self.out.trace.note(at + ticks..until - ticks, Noted::Passed(Reason::InlineCode));
             self.at = until;
@@ -367,6 +345,27 @@ impl Engine {
             Taken::More => Step::More,
             Taken::No => self.fence_ends_in(cx, fence, at, at),
         }
+    }
+
+    /// What stands at `start` in the fence, up to `at`, is no call: the fence is code, unless the text ends in half a name there.
+    pub(crate) fn fence_ends_in(&mut self, cx: &Reader<'_>, fence: Fence, start: usize, at: usize) -> Step {
+        // Where no call of Python's may stand, a stream waits for none.
+        if self.out.calls.len() == fence.calls || !fence.may_hold_python(cx) || !Python::cut_name(cx, start) {
+            return self.fence_is_code(cx, fence, at);
+        }
+        let what = "a call is cut off in its name, which stays text";
+        self.out.issue(Issue::at(IssueCode::IncompleteCall, start, what));
+        self.fence_closes(cx, fence, start)
+    }
+
+    /// Behind calls, a line at `at` that only prints what one of them gave says nothing.
+    fn printing_line(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        Python::prints_variable(cx, at).take(|end| {
+            let what = format!("a line that only prints what a call gave was left out: {:?}", cx.slice(at, end));
+            self.out.issue(Issue::at(IssueCode::EnvelopeMember, at, what));
+            self.remove(cx, at, end);
+            Taken::Done
+        })
     }
 
     fn bare_in_fence(&mut self, cx: &Reader<'_>, at: usize, fence: Fence) -> Taken {
@@ -447,7 +446,7 @@ impl Engine {
         }
         self.fence = None;
         if good {
-            self.skip_shown(end);
+            self.around.elements.skip(end);
             self.keep(Doubt::Fence);
             self.out.trace.note(cx.skip_space(self.at)..end, Noted::Marker(Markup::Fence));
             self.goes_on_behind(end);
@@ -513,8 +512,7 @@ impl Engine {
                     if marks && inner > 0 {
                         inner -= 1;
                     } else if marks {
-                        self.skip_shown(self.at);
-                        self.around.reach.ends_fence(cx, self.at);
+                        self.around.elements.skip(self.at);
                         self.out.trace.note(hit..self.at, Noted::CodeEnds);
                         return Step::Go;
                     }

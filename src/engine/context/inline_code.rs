@@ -1,5 +1,5 @@
 //! Inline code, in backticks: it holds no call.
-use super::code::{behind_sentence, run};
+use super::fence::{behind_sentence, run};
 use crate::engine::look::{Look, seen, taken, told};
 use crate::engine::trace::{Noted, Reason};
 use crate::engine::{Doubt, Engine, Reader, Taken};

@@ -1,0 +1,169 @@
+//! Labels right above what they show: `For example:`, `## Usage`, `You can call it like this:`.
+//!
+//! The words are data (`labels.json`, with its sources). A label is all that is read of a text's sentences, and of a label only whether
+//! such a word stands in it, and whether the first person says what it does: "I'll read the example:" announces a call.
+use super::WORDS;
+use crate::engine::Reader;
+use crate::engine::reader::{blank, floor};
+
+/// The line of a label is no longer.
+const LONGEST: usize = 256;
+
+/// Further behind an example is another paragraph.
+const NEAR: usize = 1024;
+
+/// So many words at the beginning of a clause say who acts.
+const SPEAKER: usize = 2;
+
+/// Labels with a word that heads an example (`Usage`) have no more words.
+const MOST_HEADING: usize = 5;
+
+/// What signs stand round words in Markdown and in quotations.
+const SIGNS: [char; 11] = ['*', '_', '#', '"', '“', '”', '(', ')', ',', '`', '-'];
+
+/// The last example that a label announced.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Labels {
+    example: Option<usize>,
+    /// The place that was asked about last, where the last call ended then, and the answer.
+    asked: Option<(usize, usize, bool)>,
+}
+
+/// What the line above a place says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Label {
+    Nothing,
+    /// An example follows.
+    Example,
+    /// Whoever writes says what they do next.
+    Step,
+}
+
+impl Labels {
+    /// What stands at `at` is an example, or a tool's result, as a label right above it says, or goes one on in the same paragraph. The last
+    /// call ended at `called`.
+    pub(super) fn show(&mut self, cx: &Reader<'_>, called: usize, at: usize) -> bool {
+        if let Some((_, _, answer)) = self.asked.filter(|asked| (asked.0, asked.1) == (at, called)) {
+            return answer;
+        }
+        let from = floor(cx.text, at.saturating_sub(LONGEST)).max(called);
+        let before = cx.slice(from, at);
+        let shown = match label_above(before, from == 0 || from == called) {
+            _ if labels_result(cx, before) => true,
+            Label::Example => true,
+            Label::Step => false,
+            Label::Nothing => self.example.is_some_and(|example| example >= called && in_paragraph(cx, example, at)),
+        };
+        self.example = if shown { Some(at) } else { self.example };
+        self.asked = Some((at, called, shown));
+        shown
+    }
+}
+
+/// The text `before` a place ends in what a dialect of steps writes before a tool's result: `Observation:`.
+fn labels_result(cx: &Reader<'_>, before: &str) -> bool {
+    let label = before.trim_end_matches(blank);
+    let ends = |word: &String| label.ends_with(word.as_str());
+    label.ends_with(':') && cx.dialects.rows.iter().any(|row| row.dialect.observations.iter().any(ends))
+}
+
+/// Nothing parts the two places into paragraphs.
+fn in_paragraph(cx: &Reader<'_>, from: usize, at: usize) -> bool {
+    from <= at && at - from <= NEAR && !has_blank_line(cx.slice(from, at))
+}
+
+/// A line of the `text` has nothing in it, or only blanks.
+fn has_blank_line(text: &str) -> bool {
+    memchr::memchr_iter(b'\n', text.as_bytes()).any(|end| {
+        let mut below = text.bytes().skip(end + 1).skip_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
+        below.next() == Some(b'\n')
+    })
+}
+
+/// The label in which the text `before` a place ends. `whole`: nothing stands before that text.
+fn label_above(before: &str, whole: bool) -> Label {
+    let text = before.trim_end_matches(blank);
+    let Some(line) = memchr::memrchr(b'\n', text.as_bytes()).map(|i| i + 1).or(whole.then_some(0)) else {
+        return Label::Nothing;
+    };
+    let line = text.get(line..).unwrap_or_default().trim_start_matches(blank);
+    let bare = line.trim_end_matches(['*', '_', ' ']);
+    if let Some(said) = bare.strip_suffix([':', '：']) {
+        // Two of them begin a literal block of reStructuredText.
+        return label_of(last_sentence(said.strip_suffix(':').unwrap_or(said)));
+    }
+    let bold = line.len() > bare.len() && line.starts_with("**");
+    match label_of(last_sentence(line)) {
+        Label::Example if !(line.starts_with('#') || bold) => Label::Nothing,
+        label => label,
+    }
+}
+
+/// The last sentence of the `line`.
+fn last_sentence(line: &str) -> &str {
+    let mut ends = line.match_indices([' ', '。']).filter_map(|(i, sign)| {
+        let (before, behind) = (line.get(..i)?, line.get(i + sign.len()..)?);
+        let abbreviated = before.ends_with("e.g.") || before.ends_with("z.B.");
+        (sign == "。" || before.ends_with(['.', '!', '?']) && !abbreviated).then_some(behind)
+    });
+    ends.next_back().unwrap_or(line)
+}
+
+/// What a label that says this sentence announces.
+fn label_of(sentence: &str) -> Label {
+    let sentence = sentence.to_lowercase().replace('’', "'");
+    let words_of =
+        |text: &str| text.split_whitespace().map(|word| word.trim_matches(SIGNS).to_owned()).collect::<Vec<_>>();
+    let words = words_of(&sentence);
+    let says = |list: &[String]| words.iter().any(|word| list.contains(word));
+    let acts = |clause: &str| words_of(clause).iter().take(SPEAKER).any(|word| WORDS.first_person.contains(word));
+    if sentence.split(',').any(acts) && !says(&WORDS.shows) {
+        return Label::Step;
+    }
+    // Phrases are found in the words as well, with a blank before and behind each.
+    let spaced = format!(" {} ", words.join(" "));
+    let phrase = |known: &String| spaced.match_indices(known.as_str()).any(|(i, _)| is_whole(&spaced, i, known.len()));
+    let possible = || says(&WORDS.possible) && WORDS.manner.iter().any(phrase);
+    let heads = || words.len() <= MOST_HEADING && says(&WORDS.heading) && !says(&WORDS.not_heading);
+    let unspaced = || WORDS.example_unspaced.iter().any(|word| spaced.contains(word.as_str()));
+    if WORDS.example.iter().any(phrase) || possible() || heads() || unspaced() {
+        Label::Example
+    } else {
+        Label::Nothing
+    }
+}
+
+/// Blanks stand before and behind the `length` bytes at `at`.
+fn is_whole(text: &str, at: usize, length: usize) -> bool {
+    let byte = |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at));
+    byte(at.checked_sub(1)) == Some(&b' ') && byte(Some(at + length)) == Some(&b' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Label, label_above};
+
+    #[test]
+    fn labels_are_told_from_steps() {
+        for (text, label) in [
+            ("For example:\n", Label::Example),
+            ("Done. Here's an **example** of it:\n\n", Label::Example),
+            ("## Usage\n", Label::Example),
+            ("This is the format:\n", Label::Example),
+            ("You can call it like this: ", Label::Example),
+            ("Let me show you an example:\n", Label::Example),
+            ("例如：\n", Label::Example),
+            ("I'll read the example:\n", Label::Step),
+            ("To understand it, let me read the example:\n", Label::Step),
+            ("It is short. Let me read it!\n", Label::Step),
+            ("I'll write an example script for you:\n", Label::Step),
+            ("Your package.json should look like this:\n", Label::Nothing),
+            ("Here is the call in JSON format:\n", Label::Nothing),
+            ("See example.com:\n", Label::Nothing),
+            ("Here it is:\n", Label::Nothing),
+        ] {
+            assert_eq!(label_above(text, true), label, "{text:?}");
+        }
+        assert_eq!(label_above("half a line with an example:\n", false), Label::Nothing);
+    }
+}
