@@ -252,14 +252,15 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none")
 def soak(session: nox.Session) -> None:
-    """Search for inputs that break a promise, two targets at once: nox -s soak [-- SECONDS [TARGET ...]]."""
-    seconds, *targets = session.posargs or ["60"]
+    """Search for inputs that break a promise, two targets at once: nox -s soak [-- [--seconds N] [--seed N] [TARGET ...]]."""
+    options = [word for word in session.posargs if word not in FUZZ_TARGETS]
+    targets = [word for word in session.posargs if word in FUZZ_TARGETS]
     target_dir = Path("target/fuzz").resolve()
     build = ["cargo", "build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--bin", "soak"]
     session.run(*build, "--target-dir", str(target_dir), external=True)
 
     def run(target: str) -> tuple[str, int]:
-        command = [target_dir / "release" / "soak", "--target", target, "--seconds", seconds]
+        command = [target_dir / "release" / "soak", "--target", target, *(options or ["--seconds", "60"])]
         return target, subprocess.run(command, check=False).returncode
 
     with ThreadPoolExecutor(2) as pool:

@@ -36,15 +36,9 @@ fn main() -> ExitCode {
 }
 
 fn parse(mut arguments: impl Iterator<Item = String>) -> Result<(String, Plan), String> {
-    let mut target = String::new();
-    let mut plan = Plan {
-        executions: 1_000_000,
-        time: None,
-        seed: 0,
-        patience: Duration::from_secs(5),
-        failures: 20,
-        show: false,
-    };
+    let (mut target, mut executions) = (String::new(), None);
+    let mut plan =
+        Plan { executions: u64::MAX, time: None, seed: 0, patience: Duration::from_secs(5), failures: 20, show: false };
     while let Some(option) = arguments.next() {
         if option == "--show" {
             plan.show = true;
@@ -54,13 +48,14 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<(String, Plan), 
         let number = || value.parse::<u64>().map_err(|_| format!("{option} needs a number"));
         match option.as_str() {
             "--target" => target = value,
-            "--executions" => plan.executions = number()?,
-            "--seconds" => (plan.time, plan.executions) = (Some(Duration::from_secs(number()?)), u64::MAX),
+            "--executions" => executions = Some(number()?),
+            "--seconds" => plan.time = Some(Duration::from_secs(number()?)),
             "--seed" => plan.seed = number()?,
             "--patience" => plan.patience = Duration::from_secs(number()?),
             "--failures" => plan.failures = number()? as usize,
             _ => return Err(format!("there is no option {option}")),
         }
     }
+    plan.executions = executions.unwrap_or(if plan.time.is_some() { u64::MAX } else { 1_000_000 });
     Ok((target, plan))
 }

@@ -163,6 +163,10 @@ impl Repairer<'_> {
             }
             string = triple;
         }
+        if string.cut && self.partial == Some(false) {
+            self.out.drop_from(before, first);
+            return self.end_of_text(first);
+        }
         if !string.cut
             && let Some(end) = self.kept_with_what_follows(before, first, &string)
         {
