@@ -16,6 +16,7 @@ pub mod json;
 pub mod provider;
 pub mod schema;
 pub mod turn;
+mod utf8;
 
 #[cfg(feature = "python")]
 mod python;
