@@ -222,7 +222,7 @@ def bench(session: nox.Session) -> None:
     """Speed, beside the peers that are packages: nox -s bench -- [options of benches/python/compare.py].
 
     And what it costs to read providers' answers, to declare a thousand tools, and what the router adds to a chunk of a
-    backend's stream; then the engine and the repairer alone, in Rust.
+    backend's stream; then the engine, the repairer and the transcoder alone, in Rust.
     """
     install_tools(session, "bench")
     install_package(session)
@@ -230,7 +230,7 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benches/python/providers.py")
     session.run("python", "benches/python/tools.py")
     session.run("python", "benches/python/router.py")
-    for bench in ("engine", "repair"):
+    for bench in ("engine", "repair", "wire"):
         session.run("cargo", "run", "--release", "--manifest-path", f"benches/{bench}/Cargo.toml", external=True)
 
 

@@ -1,6 +1,7 @@
 """Tool calling that works the same with every model and every provider."""
 
 from ._core import (
+    Answered,
     ArgumentError,
     Dialect,
     Event,
@@ -16,6 +17,9 @@ from ._core import (
     Tool,
     ToolCall,
     ToolSet,
+    TranscodedStream,
+    Transcoder,
+    Translation,
     Turn,
     Usage,
     __version__,
@@ -44,13 +48,17 @@ from .errors import (
     ToolglotError,
     UnknownDialectError,
     UnknownProviderError,
+    WireError,
 )
 from .messages import Messages, check_history, convert_messages, repair_history
 from .streams import AsyncEventStream, EventStream, stream
+from .transport import AsyncTransport, Transport, wrap
 
 __all__ = [
+    "Answered",
     "ArgumentError",
     "AsyncEventStream",
+    "AsyncTransport",
     "BadDialectError",
     "BadJsonError",
     "BadMessageError",
@@ -76,10 +84,15 @@ __all__ = [
     "ToolCall",
     "ToolSet",
     "ToolglotError",
+    "TranscodedStream",
+    "Transcoder",
+    "Translation",
+    "Transport",
     "Turn",
     "UnknownDialectError",
     "UnknownProviderError",
     "Usage",
+    "WireError",
     "__version__",
     "assistant_message",
     "check_history",
@@ -97,4 +110,5 @@ __all__ = [
     "repair_history",
     "repair_json",
     "stream",
+    "wrap",
 ]

@@ -6,6 +6,8 @@ Model output never raises: what is odd about it is in ``turn.issues`` and ``call
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class ToolglotError(Exception):
     """The base of all exceptions of toolglot.
@@ -79,6 +81,32 @@ class BadMessageError(ToolglotError, ValueError):
     """A message or history that cannot be read."""
 
     code = "bad_message"
+
+
+class WireError(ToolglotError, ValueError):
+    """A client's request that no backend could answer, with what the client is to be told.
+
+    Attributes:
+        code: What is wrong, as a fixed word: ``invalid_value``, ``invalid_tool_schema``, ``invalid_tool_call_id``,
+            ``invalid_message_order``, ``thread_unsupported_request`` or ``previous_response_not_supported``.
+        param: Where in the request (``messages[0]``); ``place`` is the same.
+        status: The HTTP status to answer with.
+        body: The JSON to answer with, in the client's API.
+    """
+
+    code = "invalid_value"
+
+    def __init__(
+        self, message: str, param: str = "", code: str = "invalid_value", status: int = 400, body: bytes = b""
+    ) -> None:
+        super().__init__(message, param)
+        self.code = code
+        self.param = param
+        self.status = status
+        self.body = bytes(body)
+
+    def __reduce__(self) -> Any:
+        return WireError, (self.message, self.param, self.code, self.status, self.body)
 
 
 class InternalError(ToolglotError, RuntimeError):

@@ -1,6 +1,7 @@
 """Pieces for an OpenAI-compatible router in front of a local model: request in, response out, stream through.
 
-The request may be a dict or a pydantic model; nothing here needs FastAPI.
+The request may be a dict or a pydantic model; nothing here needs FastAPI, but for :func:`create_router` and
+:func:`create_app`, which serve Chat Completions, Responses and Messages.
 
     payload = transform_request(request, mode="text", dialect="hermes")
     async with http.stream("POST", url, json=payload) as answer:
@@ -34,12 +35,15 @@ from ._chat import (
     with_tools,
 )
 from ._core import Dialect, Policy, ToolCall, ToolSet, Turn, assistant_message, format_tool_results, normalize_choices
+from ._serving import create_app, create_router
 from ._stream import stream_with_tool_detection
 from .errors import BadJsonError, BadOptionError, ProviderError, ToolglotError
 
 __all__ = [
     "MAX_ANSWER",
     "RequestError",
+    "create_app",
+    "create_router",
     "error_body",
     "read_answer",
     "stream_with_tool_detection",

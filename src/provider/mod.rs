@@ -40,6 +40,7 @@ mod text;
 mod wire;
 
 pub use detect::detect;
+pub(crate) use framing::{Frame, Splitter};
 pub use harden::harden;
 #[cfg(feature = "python")]
 pub(crate) use helpers::{Helper, helper};

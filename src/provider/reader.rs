@@ -188,6 +188,16 @@ impl Reader {
         self.joined.push(self.choices.remove(at + 1).index);
     }
 
+    /// The error that the provider reported, unless it quotes what the model wrote.
+    pub(super) fn failure(&self) -> Option<&str> {
+        let first = self.choices.first().map(|choice| &choice.out);
+        if first.is_some_and(|out| out.failed_generation.is_some()) {
+            return None;
+        }
+        let told = first.and_then(|out| out.error.as_deref());
+        told.or_else(|| self.report.as_ref().map(|report| report.message.as_str()))
+    }
+
     /// The provider said that nothing follows (`[DONE]`).
     pub(super) fn done(&mut self) {
         self.join_halves(true);

@@ -110,6 +110,11 @@ impl Assembly {
         self.text_indices.contains(&index)
     }
 
+    /// So many calls were announced.
+    pub(super) fn announced(&self) -> usize {
+        self.announced
+    }
+
     /// The index in the turn's calls of the call that the provider sent as its `at`th.
     pub(super) fn index_of(&self, at: usize) -> Option<usize> {
         self.finals.get(at).copied().flatten().map(|index| index.saturating_sub(self.withdrawn))
