@@ -10,6 +10,7 @@ use crate::schema::{ToolSet, write_calls};
 use crate::turn::Arguments;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A message, and whether it says something else than what the client sent.
 pub(super) struct Passed {
@@ -98,7 +99,7 @@ pub(super) struct Conversion<'c> {
     pub(super) client: ClientApi,
     pub(super) backend: BackendApi,
     pub(super) options: &'c Options,
-    pub(super) tools: Option<&'c ToolSet>,
+    pub(super) tools: Option<&'c Arc<ToolSet>>,
     pub(super) wanted: &'c Wanted,
 }
 
@@ -247,7 +248,7 @@ impl Conversion<'_> {
                     // Where a dialect shows no names, their order says which call they answer.
                     results.sort_by_key(|(place, _)| *place);
                     let results = results.into_iter().map(|(_, result)| result).collect();
-                    let options = ResultOptions { max_chars: None, harden: true };
+                    let options = ResultOptions { max_chars: None, harden: true, tools: self.tools.cloned() };
                     let text = match spoken {
                         Some(spoken) => provider::text_results(results, spoken.in_dialect(), &options),
                         None => provider::text_results(results, "auto", &options),

@@ -149,7 +149,7 @@ pub(super) fn translate(transcoder: &Transcoder, bytes: &[u8]) -> Result<Transla
     let written = if passes {
         pass(&body, client).map_or_else(|| bytes.to_vec(), String::into_bytes)
     } else {
-        let tools = asked.reading.tools.as_deref();
+        let tools = asked.reading.tools.as_ref();
         let conversion = Conversion { client, backend, options, tools, wanted: &asked.wanted };
         let (messages, raw) = history::read(&body, client, &declared, &mut losses)?;
         let written = conversion.write(messages, &raw, &mut losses)?;
