@@ -25,6 +25,7 @@ fn docs<'a>(stub: &'a str) -> Vec<(String, String)> {
     let mut lines = stub.lines();
     while let Some(line) = lines.next() {
         let (indent, code) = (line.len() - line.trim_start().len(), line.trim_start());
+        let code = code.strip_prefix("async ").unwrap_or(code);
         let own = |rest: &'a str| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
         if let Some(rest) = code.strip_prefix("class ") {
             class = own(rest);

@@ -157,6 +157,7 @@ CALL = '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_
 WRAPPED: dict[str, Callable[[str], str]] = {
     "alone": lambda text: text,
     "in JSON": lambda text: json.dumps({"content": text, "n": [{"text": text}]}),
+    "in JSON in JSON": lambda text: json.dumps({"a": json.dumps({"b": text})}),
     "quoted": lambda text: f'She wrote: "{text}"',
     "in a fence": lambda text: f"```\n{text}\n```",
     "in a quotation": lambda text: "> " + text.replace("\n", "\n> "),
@@ -174,6 +175,8 @@ REPEATED: dict[str, Callable[[str], str]] = {
     "in a numbered list": lambda text: f"Steps:\n1. {text}\n2. {text}",
     "in a quotation": lambda text: "> " + text.replace("\n", "\n> "),
     "in JSON": lambda text: json.dumps({"content": text}, ensure_ascii=False),
+    "in JSON of ASCII": lambda text: json.dumps({"content": text}),
+    "as a JSON string": json.dumps,
     "behind reasoning": lambda text: f"<think>x</think>{text}",
     "in reasoning": lambda text: f"<think>{text}",
     "as a result": lambda text: f"<tool_response>\n{text}\n</tool_response>",

@@ -1,4 +1,24 @@
-"""Tool calling that works the same with every model and every provider."""
+"""Tool calling that works the same with every model and every provider.
+
+The six calls that most programs need:
+
+    tools = toolglot.ToolSet(items)                     # MCP, OpenAI, Anthropic, Gemini ... tools, functions, models
+    tools.to("anthropic")                               # for the request; to_prompt() for models without native tools
+    turn = toolglot.normalize(response, tools)          # any provider's response; StreamNormalizer reads its stream
+    turn = toolglot.extract(text, tools)                # a model's text; StreamParser reads it as it comes
+    toolglot.assistant_message(turn, "anthropic")       # the answer, for the history
+    toolglot.format_tool_results(results, "anthropic")  # what the calls gave: (call, result) or (call, error, True)
+
+For each ``call`` of ``turn.tool_calls``: if ``call.runnable``, ``await tools.run(call)`` runs a function of the set, and
+``call.into(Model)`` gives typed arguments; else ``call.error_message()`` is what to tell the model.
+
+Submodules: :mod:`toolglot.service` (a mixin for agents), :mod:`toolglot.mcp` (sessions), :mod:`toolglot.router` (pieces of a
+proxy for Chat Completions), :mod:`toolglot.compat` (names that other layers have), :mod:`toolglot.errors`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from ._core import (
     Answered,
@@ -43,6 +63,7 @@ from .errors import (
     BadOptionError,
     BadSchemaError,
     BadToolError,
+    CallError,
     InternalError,
     ProviderError,
     ToolglotError,
@@ -50,6 +71,7 @@ from .errors import (
     UnknownProviderError,
     WireError,
 )
+from .functions import Context
 from .messages import Messages, check_history, convert_messages, repair_history
 from .streams import AsyncEventStream, EventStream, stream
 from .transport import AsyncTransport, Transport, wrap
@@ -65,6 +87,8 @@ __all__ = [
     "BadOptionError",
     "BadSchemaError",
     "BadToolError",
+    "CallError",
+    "Context",
     "Dialect",
     "Event",
     "EventStream",
@@ -112,3 +136,24 @@ __all__ = [
     "stream",
     "wrap",
 ]
+
+if TYPE_CHECKING:
+    from . import compat as compat
+    from . import mcp as mcp
+    from . import router as router
+    from . import service as service
+
+_SUBMODULES = ("compat", "mcp", "router", "service")
+
+
+def __getattr__(name: str) -> Any:
+    # They need asyncio and more, which takes ten times as long to import as the rest.
+    if name in _SUBMODULES:
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_SUBMODULES})

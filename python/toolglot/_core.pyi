@@ -1,7 +1,7 @@
 """The Rust core. Import these names from ``toolglot``."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, final, overload
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypeVar, final, overload
 
 from typing_extensions import Self
 
@@ -49,6 +49,7 @@ __all__ = [
 
 __version__: str
 
+_T = TypeVar("_T")
 _Status: TypeAlias = Literal["ok", "repaired", "invalid", "malformed", "incomplete", "unknown_tool"]
 _Evidence: TypeAlias = Literal["marker", "envelope", "fence", "bare"]
 _StopReason: TypeAlias = Literal["stop", "tool_calls", "length", "content_filter", "refusal", "pause", "error"]
@@ -401,6 +402,32 @@ class ToolCall:
         """The character behind ``raw`` in the text that was read; None in a provider's answer."""
     def _with_id(self, id: str) -> ToolCall:
         """The same call under another id."""
+    def _with_errors(self, errors: Sequence[ArgumentError]) -> ToolCall:
+        """The same call as an invalid one with these errors."""
+    @overload
+    def into(self, model: type[_T]) -> _T:
+        """The arguments as `model` says: the typed object that their JSON means.
+
+        Args:
+            model: A dataclass, TypedDict, NamedTuple or pydantic model (whose own validators are asked), or any other
+                annotation: ``dict[str, date]``. Members are read by their annotations: dates, times, durations and UUIDs
+                from text, ``bytes`` from base64, ``Decimal`` from the digits as they were written, enums from their
+                values, and so are lists, sets, tuples and unions of these.
+
+        Raises:
+            CallError: The call is not ``runnable``, or its arguments do not fit: ``str(error)`` can be told to the model.
+            BadOptionError: How to make such a type of JSON is not known.
+
+        >>> import dataclasses, datetime, toolglot
+        >>> @dataclasses.dataclass
+        ... class Trip:
+        ...     city: str
+        ...     day: datetime.date
+        >>> toolglot.ToolCall("book", {"city": "Bern", "day": "2026-03-01"}).into(Trip)
+        Trip(city='Bern', day=datetime.date(2026, 3, 1))
+        """
+    @overload
+    def into(self, model: Any) -> Any: ...
     def error_message(self, tools: Iterable[Any] | None = None, *, provider: str | None = None) -> str | None:
         """What to send back to the model for a call that must not run: what was wrong, the schema, the nearest names.
 
@@ -418,7 +445,10 @@ class ToolCall:
     def to_dict(self) -> dict[str, Any]:
         """The call as a dict that ``json.dumps`` takes, numbers that are ``Decimal`` aside (``default=str`` takes them)."""
     def to_openai(self) -> dict[str, Any]:
-        """The call as an entry of OpenAI's ``tool_calls``, under the name that OpenAI was told."""
+        """The call as an entry of OpenAI's ``tool_calls``, under the name that OpenAI was told.
+
+        ``{}`` stands for arguments that were cut off or cannot be read.
+        """
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, _memo: Any) -> Self: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
@@ -511,11 +541,10 @@ class Turn:
 
         Where a provider's answer had its calls in the text, ``["text"]["content"]`` is what the model wrote.
         """
-    def to_openai(self) -> dict[str, Any]:
+    def to_openai(self) -> Any:
         """The turn as an assistant message of OpenAI's Chat Completions.
 
-        Malformed and incomplete calls are not in it: no API would take their arguments back. Names are spelt as OpenAI was
-        told them.
+        All calls are in it, ``{}`` for the arguments of malformed and incomplete ones. Names are spelt as OpenAI was told them.
         """
     def to_message(self, provider: str = "openai") -> Any:
         """The turn as an assistant message of ``provider``: see :func:`assistant_message`, which takes ``"text"`` as well.
@@ -523,12 +552,12 @@ class Turn:
         Raises:
             UnknownProviderError: No provider of that name.
         """
-    def to_anthropic(self) -> dict[str, Any]:
+    def to_anthropic(self) -> Any:
         """The turn as an assistant message of Anthropic's Messages; ``{}`` where there is nothing to send.
 
         Numbers that no float holds are :class:`decimal.Decimal`, as in ``ToolCall.arguments``.
         """
-    def to_gemini(self) -> dict[str, Any]:
+    def to_gemini(self) -> Any:
         """The turn as a content of Gemini's ``contents``; ``{}`` where there is nothing to send.
 
         Numbers that no float holds are :class:`decimal.Decimal`, as in ``ToolCall.arguments``.
@@ -536,8 +565,12 @@ class Turn:
     def to_envelope(self) -> dict[str, Any]:
         """The envelope ``{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}``, runnable calls only.
 
+        Where the model itself wrote an envelope without calls, ``needsMoreWork`` is what it said there.
+
         ``json.dumps`` takes it, numbers that are ``Decimal`` aside (``default=str`` takes them).
         """
+    def __str__(self) -> str:
+        """The turn in short, for people: the content, and a line for each call with its status and repairs."""
     def to_dict(self) -> dict[str, Any]:
         """The whole turn as a dict that ``json.dumps`` takes, numbers that are ``Decimal`` aside (``default=str`` takes them)."""
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
@@ -655,6 +688,12 @@ class Tool:
     @property
     def output_schema(self) -> dict[str, Any] | None:
         """MCP's schema of the result."""
+    @property
+    def function(self) -> Callable[..., Any] | None:
+        """The Python function, or the pydantic model class, that the tool was made of; None for a declared one.
+
+        A pickle does not hold it.
+        """
     def to_dict(self) -> dict[str, Any]:
         """The tool in MCP's shape, which a ``ToolSet`` reads back whole."""
     def __reduce__(self) -> tuple[Any, tuple[ToolSet, str]]: ...
@@ -697,37 +736,37 @@ class ToolSet:
             BadJsonError: It is no JSON.
             BadToolError: As in the constructor.
         """
-    def to_openai(self, *, strict: bool = False, describe: bool = False) -> list[dict[str, Any]]:
+    def to_openai(self, *, strict: bool = False, describe: bool = False) -> list[Any]:
         """The tools for OpenAI's Chat Completions and the servers that follow it.
 
         Args:
             strict: Strict mode, for every tool whose schema can be said in it; ``losses`` names the others.
             describe: Move what the provider cannot carry into descriptions.
         """
-    def to_openai_responses(self, *, strict: bool = False, describe: bool = False) -> list[dict[str, Any]]:
+    def to_openai_responses(self, *, strict: bool = False, describe: bool = False) -> list[Any]:
         """The tools for OpenAI's Responses."""
-    def to_anthropic(self, *, strict: bool = False, describe: bool = False) -> list[dict[str, Any]]:
+    def to_anthropic(self, *, strict: bool = False, describe: bool = False) -> list[Any]:
         """The tools for Anthropic's Messages."""
     def to_gemini(
         self, *, schema: Literal["json_schema", "parameters"] = "json_schema", describe: bool = False
-    ) -> list[dict[str, Any]]:
+    ) -> list[Any]:
         """The tools for Gemini: a list of one tool with all functions.
 
         Args:
             schema: Which field is filled: ``parametersJsonSchema``, or ``parameters`` (the OpenAPI subset).
             describe: Move what the provider cannot carry into descriptions.
         """
-    def to_mistral(self, *, describe: bool = False) -> list[dict[str, Any]]:
+    def to_mistral(self, *, describe: bool = False) -> list[Any]:
         """The tools for Mistral."""
-    def to_cohere(self, *, describe: bool = False) -> list[dict[str, Any]]:
+    def to_cohere(self, *, describe: bool = False) -> list[Any]:
         """The tools for Cohere's chat, version 2."""
-    def to_ollama(self, *, describe: bool = False) -> list[dict[str, Any]]:
+    def to_ollama(self, *, describe: bool = False) -> list[Any]:
         """The tools for Ollama's own API."""
-    def to_bedrock(self, *, describe: bool = False) -> list[dict[str, Any]]:
+    def to_bedrock(self, *, describe: bool = False) -> list[Any]:
         """The tools for Bedrock's Converse: what ``toolConfig["tools"]`` takes."""
-    def to_mcp(self) -> list[dict[str, Any]]:
+    def to_mcp(self) -> list[Any]:
         """The tools as MCP lists them."""
-    def to(self, provider: str, **options: Any) -> list[dict[str, Any]]:
+    def to(self, provider: str, **options: Any) -> list[Any]:
         """The tools for a provider by name.
 
         Args:
@@ -753,6 +792,62 @@ class ToolSet:
         >>> import toolglot
         >>> toolglot.ToolSet([{"name": "files.read"}]).names("openai")
         {'files_read': 'files.read'}
+        """
+    def tool_choice(
+        self,
+        choice: str = "auto",
+        *,
+        provider: str = "openai",
+        allowed: Sequence[str] | None = None,
+        parallel: bool | None = None,
+        **options: Any,
+    ) -> dict[str, Any]:
+        """The members of a request that say which calls the model may or must make: merge them into the request.
+
+        Where a provider can say it only by the tools that it is offered (Cohere: this one; most: only these), ``tools`` is
+        among them; Bedrock's ``toolConfig`` is whole, with its tools.
+
+        Args:
+            choice: ``"auto"``, ``"required"`` (at least one call), ``"none"``, or the name of the tool to call.
+            provider: As in :meth:`to`.
+            allowed: The names of the tools that may be called, with ``"auto"`` or ``"required"``.
+            parallel: Whether several calls may be made at once; None leaves that to the provider.
+            **options: As in :meth:`to`, for ``tools`` among the members.
+
+        Raises:
+            BadOptionError: The provider has no way to say it (Ollama forces no call, Bedrock forbids none), or a name means
+                no tool of this set.
+            UnknownProviderError: No provider is called so.
+
+        >>> import toolglot
+        >>> tools = toolglot.ToolSet([{"name": "files.read"}])
+        >>> tools.tool_choice("files.read", provider="anthropic", parallel=False)
+        {'tool_choice': {'type': 'tool', 'name': 'files_read', 'disable_parallel_tool_use': True}}
+        >>> tools.tool_choice("required", provider="gemini")
+        {'toolConfig': {'functionCallingConfig': {'mode': 'ANY'}}}
+        """
+    def response_schema(self, tool: str | None = None, *, provider: str = "openai", **options: Any) -> dict[str, Any]:
+        """The members of a request that make the model answer in JSON by a schema: merge them into the request.
+
+        The answer is the envelope ``{"toolCalls", "content", "needsMoreWork"}``, in which only calls to these tools stand with
+        arguments as they say: :func:`extract` and :func:`normalize` read it. It is for models and routes without native tools.
+
+        Args:
+            tool: The answer is the arguments of this tool instead; :meth:`check` reads them.
+            provider: As in :meth:`to`. Each gets its own field and the schemas that it keeps to: ``response_format``,
+                ``text`` (Responses), ``output_config`` (Anthropic), ``generationConfig`` (Gemini), ``outputConfig``
+                (Bedrock), ``format`` (Ollama). ``strict`` in it says whether OpenAI and its kin can keep to it strictly.
+            **options: ``describe`` and ``model``, as in :meth:`to`.
+
+        Raises:
+            BadOptionError: There are no tools, ``tool`` is none of them, or the provider refuses such a schema (Anthropic: one
+                that is open or holds itself).
+            UnknownProviderError: No provider is called so.
+
+        >>> import toolglot
+        >>> tools = toolglot.ToolSet([{"name": "now", "parameters": {"type": "object", "properties": {}}}])
+        >>> tools.response_schema(provider="ollama")["format"]["required"]
+        ['toolCalls', 'content', 'needsMoreWork']
         """
     @property
     def problems(self) -> tuple[ToolglotError, ...]:
@@ -781,6 +876,35 @@ class ToolSet:
 
         Raises:
             UnknownProviderError: No provider is called so.
+        """
+    async def run(self, call: ToolCall, *, context: Any = None) -> Any:
+        """Run the function that ``call`` names, among the functions that the set was made of, and return its result.
+
+        Arguments come as the annotations say, as in :meth:`ToolCall.into`. A function that is not async runs in a thread.
+        Of a pydantic model class, the result is the model.
+
+        Args:
+            call: A call; it is judged by this set first, whoever read it.
+            context: For the parameters that are annotated ``toolglot.Context[T]``, which the model is not shown.
+
+        Raises:
+            CallError: The call was not run: it is not ``runnable``, names no tool of this set, or its arguments do not
+                fit. ``str(error)`` can be told to the model. What the tool itself raises comes as it is.
+            BadToolError: The tool is declared, not a function; or its call is for its server.
+            BadOptionError: ``call`` is no ToolCall, or the function takes a context and there is none.
+
+        >>> import asyncio, datetime, toolglot
+        >>> def weekday(day: datetime.date) -> str:
+        ...     return day.strftime("%A")
+        >>> tools = toolglot.ToolSet([weekday])
+        >>> asyncio.run(tools.run(tools.check("weekday", {"day": "2026-03-01"})))
+        'Sunday'
+        """
+    def run_sync(self, call: ToolCall, *, context: Any = None) -> Any:
+        """As :meth:`run`, in this thread. An async function gets an event loop of its own.
+
+        Raises:
+            BadOptionError: As in ``run``; or the function is async and a loop runs in this thread: await ``run`` there.
         """
     def to_prompt(self, dialect: str | Dialect = "auto") -> str:
         """The system-prompt text for models without native tools: the tools, and how to call them.
@@ -884,8 +1008,8 @@ def dialects(name: str | None = None) -> list[Dialect]:
 
 def extract(
     text: str | bytes | bytearray,
-    *,
     tools: ToolSet | Iterable[Any] | None = None,
+    *,
     dialect: str | Dialect | None = "auto",
     starts_in: _StartsIn | None = "content",
     policy: Policy | dict[str, Any] | None = None,
@@ -1070,8 +1194,8 @@ class StreamParser:
 
     def __new__(
         cls,
-        *,
         tools: ToolSet | Iterable[Any] | None = None,
+        *,
         dialect: str | Dialect | None = "auto",
         starts_in: _StartsIn | None = "content",
         policy: Policy | dict[str, Any] | None = None,
@@ -1092,8 +1216,8 @@ class StreamParser:
 
 def normalize(
     response: Any,
-    *,
     tools: ToolSet | Iterable[Any] | None = None,
+    *,
     provider: str = "auto",
     dialect: str | Dialect | Literal[False] | None = "auto",
     starts_in: _StartsIn | None = "content",
@@ -1102,7 +1226,8 @@ def normalize(
     """Read any provider's response.
 
     Args:
-        response: A dict, JSON text or bytes, or an SDK's object. A Turn is returned as it is.
+        response: A dict, JSON text or bytes, or an SDK's object. A Turn is returned as it is. Of an SDK's exception, the
+            error body that it carries is read: Groq's quotes the call that failed.
         tools: The tools that were offered: names are resolved, arguments judged and typed by them.
         provider: ``"openai"`` (and everything that speaks Chat Completions), ``"openai_responses"``, ``"anthropic"``,
             ``"gemini"``, ``"mistral"``, ``"cohere"``, ``"ollama"``, ``"bedrock"``, a server's or vendor's name, or
@@ -1130,8 +1255,8 @@ def normalize(
 
 def normalize_choices(
     response: Any,
-    *,
     tools: ToolSet | Iterable[Any] | None = None,
+    *,
     provider: str = "auto",
     dialect: str | Dialect | Literal[False] | None = "auto",
     starts_in: _StartsIn | None = "content",
@@ -1306,8 +1431,8 @@ class StreamNormalizer:
     def __new__(
         cls,
         provider: str = "auto",
-        *,
         tools: ToolSet | Iterable[Any] | None = None,
+        *,
         dialect: str | Dialect | Literal[False] | None = "auto",
         starts_in: _StartsIn | None = "content",
         policy: Policy | dict[str, Any] | None = None,
@@ -1346,15 +1471,16 @@ class StreamNormalizer:
 
 def assistant_message(
     turn: Turn,
-    *,
     provider: str = "openai",
+    *,
     dialect: str | Dialect | None = None,
     tools: ToolSet | Iterable[Any] | None = None,
 ) -> Any:
     """A turn as the assistant's message of ``provider``, with the state that must go back to it.
 
     Names of tools, and of the members of their arguments, are spelt as :meth:`ToolSet.to` told them to ``provider``: by
-    ``tools``, or by those that were offered when the turn was read. Calls that were cut off or cannot be read are left out.
+    ``tools``, or by those that were offered when the turn was read. All calls of the turn are in it, since the result of each
+    follows, if only ``call.error_message()``; ``{}`` stands for arguments that were cut off or cannot be read.
     For Responses, a list of items. With ``provider="text"``, for a model without native tools, calls are written into the
     content in the form that ``dialect``'s prompt shows; the default is that of :meth:`ToolSet.to_prompt`, plain JSON. For
     Bedrock, what boto3 encodes (media, ``redactedContent``) is bytes, here and wherever messages are written.
@@ -1376,9 +1502,9 @@ def assistant_message(
 def format_tool_result(
     call: Any,
     result: Any,
-    *,
     is_error: bool = False,
     provider: str = "openai",
+    *,
     dialect: str | Dialect | None = None,
     max_chars: int | None = 100_000,
     harden: bool | None = None,
@@ -1420,8 +1546,8 @@ def format_tool_result(
 
 def format_tool_results(
     results: Iterable[Any],
-    *,
     provider: str = "openai",
+    *,
     dialect: str | Dialect | None = None,
     max_chars: int | None = 100_000,
     harden: bool | None = None,

@@ -47,6 +47,7 @@ def mcp_tool_to_openai_tool(tool: Any) -> dict[str, Any]:
     Raises:
         BadToolError: It is no tool.
     """
+    declaration: dict[str, Any]
     (declaration,) = ToolSet([tool], on_problem="raise").to_openai()
     return declaration
 

@@ -6,7 +6,10 @@ Model output never raises: what is odd about it is in ``turn.issues`` and ``call
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._core import ToolCall
 
 
 class ToolglotError(Exception):
@@ -107,6 +110,26 @@ class WireError(ToolglotError, ValueError):
 
     def __reduce__(self) -> Any:
         return WireError, (self.message, self.param, self.code, self.status, self.body)
+
+
+class CallError(ToolglotError, ValueError):
+    """A call that was not run: it must not run, or its arguments are not what the annotations say.
+
+    ``str(error)`` is made to be told to the model: what is wrong, and what is expected.
+
+    Attributes:
+        call: The call, with the status that says why it was not run; ``call.error_message(provider=...)`` says the same
+            in the names that a provider was told.
+    """
+
+    code = "bad_call"
+
+    def __init__(self, message: str = "", place: str = "", *, call: ToolCall | Any = None) -> None:
+        super().__init__(message, place)
+        self.call = call
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class InternalError(ToolglotError, RuntimeError):

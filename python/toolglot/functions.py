@@ -19,7 +19,22 @@ import typing
 import uuid
 from typing import Any
 
-__all__ = ["describe"]
+__all__ = ["Context", "context_parameters", "describe", "is_function", "parameters"]
+
+_T = typing.TypeVar("_T")
+
+
+class _ContextMark:
+    """Marks the type of a parameter that the host gives."""
+
+    def __repr__(self) -> str:
+        return "Context"
+
+
+_CONTEXT = _ContextMark()
+
+Context = typing.Annotated[_T, _CONTEXT]
+"""The type of a parameter that the model is not shown: ``db: Context[Database]`` gets the ``context`` of ``ToolSet.run``."""
 
 _SCALARS: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
@@ -118,6 +133,13 @@ def describe(item: Any) -> dict[str, Any] | None:
     return _object(item)
 
 
+def is_function(item: Any) -> bool:
+    """Whether an item that :func:`describe` takes can be run: a function, method, partial or pydantic model class."""
+    if isinstance(item, type):
+        return hasattr(item, "model_json_schema")
+    return inspect.isroutine(item) or isinstance(item, functools.partial)
+
+
 def _model(item: Any) -> dict[str, Any] | None:
     """Return the tool that a pydantic model class is."""
     if not hasattr(item, "model_json_schema"):
@@ -132,30 +154,24 @@ def _model(item: Any) -> dict[str, Any] | None:
 
 def _function(item: Any) -> dict[str, Any]:
     """Return the tool that a function, a method or a partial of one is."""
-    function: Any = item
-    given: set[str] = set()
-    while isinstance(function, functools.partial):
-        function, given = function.func, given | function.keywords.keys()
+    function = _inner(item)
     name = getattr(function, "__name__", type(function).__name__)
     if name == "<lambda>":
         raise TypeError("a lambda has no name that a model could call")
     summary, documented = _docstring(inspect.getdoc(function) or "")
-    hints = _hints(function)
     properties: dict[str, Any] = {}
     required: list[str] = []
     definitions = _Definitions()
     extra = False
-    for place, parameter in enumerate(inspect.signature(item).parameters.values()):
-        if (place == 0 and _is_self(item, parameter)) or parameter.name in given:
-            continue
+    for parameter, hint in parameters(item):
         if parameter.kind is parameter.VAR_KEYWORD:
             extra = True
             continue
-        if parameter.kind is parameter.VAR_POSITIONAL:
+        if _is_context(hint):
             continue
         if parameter.kind is parameter.POSITIONAL_ONLY:
             raise TypeError(f"{name}: the parameter {parameter.name!r} cannot be given by name")
-        schema, default = _schema(hints.get(parameter.name, parameter.empty), definitions), parameter.default
+        schema, default = _schema(hint, definitions), parameter.default
         if callable(getattr(default, "is_required", None)):  # pydantic's Field.
             _note(schema, default)
             default = parameter.empty if default.is_required() else default.default
@@ -172,6 +188,41 @@ def _function(item: Any) -> dict[str, Any]:
     if definitions:
         schema["$defs"] = dict(definitions)
     return {"name": name, "description": summary, "inputSchema": schema}
+
+
+def _inner(item: Any) -> Any:
+    """Return the function that partials are of."""
+    while isinstance(item, functools.partial):
+        item = item.func
+    return item
+
+
+def parameters(item: Any) -> list[tuple[inspect.Parameter, Any]]:
+    """Return the parameters of a function that are given by name, with their types; ``**rest`` is the last of them."""
+    given: set[str] = set()
+    function: Any = item
+    while isinstance(function, functools.partial):
+        function, given = function.func, given | function.keywords.keys()
+    hints = _hints(function)
+    return [
+        (parameter, hints.get(parameter.name, parameter.empty))
+        for place, parameter in enumerate(inspect.signature(item).parameters.values())
+        if not (place == 0 and _is_self(item, parameter))
+        and parameter.name not in given
+        and parameter.kind is not parameter.VAR_POSITIONAL
+    ]
+
+
+def context_parameters(item: Any) -> list[str]:
+    """Return the names of the parameters that the host gives and the model is not shown."""
+    return [parameter.name for parameter, hint in parameters(item) if _is_context(hint)]
+
+
+def _is_context(hint: Any) -> bool:
+    # `Context[Database] | None`, and what get_type_hints makes of a default None before Python 3.11.
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return any(_is_context(arg) for arg in typing.get_args(hint))
+    return typing.get_origin(hint) is typing.Annotated and any(note is _CONTEXT for note in hint.__metadata__)
 
 
 def _hints(function: Any) -> dict[str, Any]:

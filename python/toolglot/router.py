@@ -500,11 +500,12 @@ def _rewritten(said: Any, turn: Turn, used: set[str]) -> dict[str, Any]:
     choice: dict[str, Any] = dict(said)
     message = choice.get("message")
     message = dict(message) if isinstance(message, Mapping) else {}
-    read = turn.to_openai()
-    message["content"] = read.get("content")
     message.pop("tool_calls", None)
     message.pop("function_call", None)
-    if read.get("tool_calls"):
+    # Not those whose arguments the client could not read: it would run them with none.
+    calls = [call for call in turn.tool_calls if call.status not in ("malformed", "incomplete")]
+    message["content"] = turn.content or (None if calls else "")
+    if calls:
         message["tool_calls"] = [
             {
                 "id": fresh_id(call.id, used),
@@ -512,8 +513,7 @@ def _rewritten(said: Any, turn: Turn, used: set[str]) -> dict[str, Any]:
                 # The client's own name, whatever OpenAI would take.
                 "function": {"name": call.name, "arguments": call.arguments_json},
             }
-            for call in turn.tool_calls
-            if call.status not in ("malformed", "incomplete")
+            for call in calls
         ]
     if turn.reasoning and not message.get("reasoning_details"):
         # With what stood in the text, in the field that the backend has for it.

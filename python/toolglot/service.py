@@ -21,11 +21,9 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-import contextvars
 import inspect
 import logging
 import math
-import threading
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, overload
@@ -44,9 +42,10 @@ from ._core import (
     format_tool_results,
     normalize,
 )
-from ._executed import Execute, OwnTimeoutError, attempt, check_execute, words
-from ._observed import StreamReader, own_ids, with_calls, written
-from .errors import BadOptionError, BadToolError
+from ._exchanges import Exchange, Exchanges
+from ._executed import Execute, Executes, OwnTimeoutError, attempt, executor, words
+from ._observed import StreamReader, own_ids, written
+from .errors import BadOptionError, BadToolError, CallError
 from .messages import convert_messages
 
 __all__ = ["ToolCalling", "ToolOutcome"]
@@ -76,22 +75,6 @@ class ToolOutcome:
         return self.call.id
 
 
-@dataclass(eq=False)
-class _Exchange:
-    """One answer of the model and what became of its calls."""
-
-    turn: Turn | None = None
-    raw: str | None = None
-    """What the model wrote, where that goes into the history."""
-    outcomes: list[ToolOutcome] | None = None
-    owner: object = None
-    """The task or thread that it belongs to; None if it was begun for all that start from there."""
-    running: concurrent.futures.Future[list[ToolOutcome]] | None = None
-    """The outcomes of the calls that are being executed, for whoever asks in the meantime."""
-    seen: bool = False
-    """Somebody asked what became of it."""
-
-
 @dataclass
 class _Settings:
     tools: ToolSet
@@ -101,13 +84,7 @@ class _Settings:
     policy: Policy | dict[str, Any] | None = None
     timeout: float | None = None
     starts_in: Literal["content", "reasoning"] = "content"
-    current: contextvars.ContextVar[_Exchange | None] = field(
-        default_factory=lambda: contextvars.ContextVar("toolglot_exchange", default=None)
-    )
-    latest: _Exchange | None = None
-    """What was observed last, in whatever task."""
-    lost: bool = False
-    """It was said that an answer was observed where nobody can see it."""
+    exchanges: Exchanges = field(default_factory=Exchanges)
 
 
 class ToolCalling:
@@ -115,10 +92,10 @@ class ToolCalling:
 
     As a component, make one; as a mixin, ``use_tools`` sets it up, and no ``__init__`` is needed.
 
-    Each asyncio task and each thread has its own last answer, so turns that run at once in one service do not mix. Where
-    ``_call_llm`` runs in a task of its own (``asyncio.wait_for`` before Python 3.12 makes one), or in a thread, open the
-    turn outside of it with ``begin_turn``, which says what belongs to it. Where an answer was observed in a task that has
-    ended, and nobody can see it any more, the logger ``toolglot.service`` warns of that.
+    Turns that run at once in one service do not mix: what a task or thread observes belongs to it, and to the one that
+    started it (``create_task``, ``gather``, ``TaskGroup``, ``wait_for``, ``to_thread``) where that asks for it. An answer of
+    which nothing says what it belongs to (``run_in_executor`` carries no context along) goes to who asks next. Where there are
+    several of these, asking raises: open each turn with ``begin_turn``, or observe what the task returns.
 
     Args:
         tools: See ``use_tools``, which takes the same options.
@@ -188,7 +165,7 @@ class ToolCalling:
         """The tools as a ToolSet."""
         return self._settings.tools
 
-    def get_tool_definitions_for_api(self) -> list[dict[str, Any]] | None:
+    def get_tool_definitions_for_api(self) -> list[Any] | None:
         """The tools in the provider's shape, for the ``tools`` of its request; None if there are none to pass.
 
         :func:`toolglot.compat.get_tool_definitions_for_api` is for services that make that shape themselves.
@@ -221,7 +198,7 @@ class ToolCalling:
         ``loop.run_in_executor`` and a bare ``threading.Thread`` do not. There, call the model in the thread and ``observe``
         what it answers outside.
         """
-        self._settings.current.set(_Exchange())
+        self._settings.exchanges.begin()
 
     @overload
     def observe(
@@ -256,13 +233,13 @@ class ToolCalling:
         if isinstance(response, str):
             return self._take(own_ids(extract(response, **options)), response)
         if hasattr(response, "__aiter__"):
-            return self._observe_async(response, self._reader(options), self._exchange(new=True))
+            return self._observe_async(response, self._reader(options), self._settings.exchanges.observed())
         if hasattr(response, "__next__") or (hasattr(response, "__iter__") and hasattr(response, "close")):
-            return self._observe_sync(response, self._reader(options), self._exchange(new=True))
+            return self._observe_sync(response, self._reader(options), self._settings.exchanges.observed())
         try:
             turn = normalize(response, provider=settings.provider, **options)
         except Exception:
-            self._exchange(new=True)
+            self._settings.exchanges.observed()
             raise
         return self._take(own_ids(turn), written(turn))
 
@@ -270,7 +247,7 @@ class ToolCalling:
         settings = self._settings
         return StreamReader(settings.provider, keep_text=settings.mode == "text", options=options)
 
-    async def _observe_async(self, stream: Any, reader: StreamReader, exchange: _Exchange) -> AsyncIterator[Event]:
+    async def _observe_async(self, stream: Any, reader: StreamReader, exchange: Exchange) -> AsyncIterator[Event]:
         try:
             async for chunk in stream:
                 for event in reader.feed(chunk):
@@ -284,7 +261,7 @@ class ToolCalling:
             yield event
         exchange.turn, exchange.raw = reader.finish()
 
-    def _observe_sync(self, stream: Any, reader: StreamReader, exchange: _Exchange) -> Iterator[Event]:
+    def _observe_sync(self, stream: Any, reader: StreamReader, exchange: Exchange) -> Iterator[Event]:
         try:
             for chunk in stream:
                 yield from reader.feed(chunk)
@@ -296,32 +273,22 @@ class ToolCalling:
         exchange.turn, exchange.raw = reader.finish()
 
     def _take(self, turn: Turn, raw: str | None) -> Turn:
-        exchange = self._exchange(new=True)
+        exchange = self._settings.exchanges.observed()
         exchange.turn, exchange.raw = turn, raw
         return turn
 
-    def _exchange(self, *, new: bool = False) -> _Exchange:
-        settings = self._settings
-        exchange = settings.current.get()
-        me = _whoami()
-        if exchange is None or (new and exchange.owner is not None and exchange.owner != me):
-            # A task inherits its parent's exchange: it may look at that, but what it observes is its own.
-            exchange = _Exchange(owner=me)
-            settings.current.set(exchange)
-        elif new:
-            # Emptied in place: the task that began the turn looks at the same object.
-            exchange.turn, exchange.raw, exchange.outcomes, exchange.running = None, None, None, None
-        exchange.seen = not new
-        if new:
-            settings.latest = exchange
-        else:
-            _warn_of_lost(settings)
-        return exchange
+    def _exchange(self, *, take: bool = True) -> Exchange:
+        return self._settings.exchanges.asked(take=take)
 
     @property
     def last_turn(self) -> Turn | None:
-        """What the model answered last, in this task."""
-        return self._exchange().turn
+        """What the model answered last.
+
+        Raises:
+            BadOptionError: Here and wherever the last answer is asked for: it is one of several that were observed in other
+                tasks or threads, and nothing says which.
+        """
+        return self._exchange(take=False).turn
 
     @property
     def last_stop_reason(self) -> str | None:
@@ -343,35 +310,40 @@ class ToolCalling:
 
     # -- what becomes of the calls --
 
-    async def execute_native_tool_calls(self, execute: Execute) -> list[ToolOutcome]:
+    async def execute_native_tool_calls(
+        self, execute: Executes | None = None, *, context: Any = None
+    ) -> list[ToolOutcome]:
         """Execute the pending calls at once and return their outcomes in the model's order.
 
         Args:
             execute: Takes a ToolCall and returns the result: a coroutine function, or a function, which runs in a
-                thread. What it raises becomes an error result, is logged (``toolglot.service``), and is the outcome's
+                thread. Or functions by the names of their tools, which get the arguments as their annotations say; or a
+                ToolSet of functions. None stands for the functions that the service's own tools were made of.
+                What a function raises becomes an error result, is logged (``toolglot.service``), and is the outcome's
                 ``exception``; a result that says so as MCP's do (``isError``, ``is_error``) is an error as well. Which
                 server has the tool is ``tool_set[call.name].server``.
+            context: For parameters that are annotated ``toolglot.Context[T]``.
 
         A call that is not runnable is never executed: its outcome says what was wrong, for the model. Calls that have
         an outcome are not executed again, and who asks while they run waits for the same outcomes.
 
         Raises:
-            BadOptionError: ``execute`` is no function of one argument.
+            BadOptionError: ``execute`` is no function of one argument, or has no function for a call that may run.
         """
-        check_execute(execute)
         exchange = self._exchange()
+        run = executor(execute, exchange.turn.tool_calls if exchange.turn is not None else (), self.tool_set, context)
         if exchange.turn is None:
             return []
         if exchange.outcomes is not None:
             return list(exchange.outcomes)
         # Not what stands in the exchange when they are done: by then it may be another answer's.
         if exchange.running is None:
-            outcomes = await self._run_all(exchange, execute, exchange.turn.tool_calls)
+            outcomes = await self._run_all(exchange, run, exchange.turn.tool_calls)
         else:
             outcomes = await asyncio.wrap_future(exchange.running)
         return list(outcomes)
 
-    async def _run_all(self, exchange: _Exchange, execute: Execute, calls: Sequence[ToolCall]) -> list[ToolOutcome]:
+    async def _run_all(self, exchange: Exchange, execute: Execute, calls: Sequence[ToolCall]) -> list[ToolOutcome]:
         running = exchange.running = concurrent.futures.Future()
         # Whoever waits for it may be cancelled, it may not.
         running.set_running_or_notify_cancel()
@@ -394,10 +366,14 @@ class ToolCalling:
             result = await asyncio.wait_for(attempt(execute, call), settings.timeout)
         except (TimeoutError, asyncio.TimeoutError):
             return ToolOutcome(call, False, error=f"{call.name} timed out")
+        except CallError as error:
+            # The arguments are not what the annotations say: nothing was run, and nothing failed.
+            return ToolOutcome(call, False, error=str(error))
         except Exception as error:
             raised = error.__cause__ if isinstance(error, OwnTimeoutError) else error
-            _log.warning("the tool %s failed", call.name, exc_info=raised)
             said = words(error)
+            _log.warning("the tool %s failed: %s", call.name, said)
+            _log.debug("the tool %s failed", call.name, exc_info=raised)
             return ToolOutcome(call, False, error=said, exception=raised if isinstance(raised, Exception) else error)
         failed = getattr(result, "is_error", None) is True or getattr(result, "isError", None) is True
         if isinstance(result, Mapping) and result.get("isError") is True:
@@ -418,7 +394,7 @@ class ToolCalling:
         """One result as the message that the provider wants, found by the id of the call it answers."""
         settings = self._settings
         calls = {call.id: call for call in self.get_last_tool_calls()}
-        known = self._spelt(calls[tool_id]) if tool_id in calls else tool_id
+        known = calls.get(tool_id, tool_id)
         if settings.mode == "text":
             dialect = self._result_dialect()
             message = format_tool_result(
@@ -434,6 +410,7 @@ class ToolCalling:
         for the provider. An answer that says nothing leaves nothing: providers refuse empty messages.
         """
         exchange, settings = self._exchange(), self._settings
+        exchange.closed = True
         turn = exchange.turn
         if turn is None or not (turn.content.strip() or turn.tool_calls or turn.provider_state):
             return []
@@ -441,13 +418,11 @@ class ToolCalling:
         if outcomes is None:
             why = "The call was not executed." if exchange.running is None else "The call has no result yet."
             outcomes = [ToolOutcome(call, False, error=why) for call in turn.tool_calls]
-        results = [
-            (self._spelt(outcome.call), outcome.error or outcome.output, not outcome.success) for outcome in outcomes
-        ]
+        results = [(outcome.call, outcome.error or outcome.output, not outcome.success) for outcome in outcomes]
         if settings.mode == "text":
             raw = exchange.raw if _goes_back(turn) else None
             return self._as_provider([self._as_written(turn, raw), *self._text_results(results)])
-        message = assistant_message(self._sendable(turn), provider=settings.provider, tools=settings.tools)
+        message = assistant_message(turn, provider=settings.provider, tools=settings.tools)
         first = message if isinstance(message, list) else [message] if message else []
         return [*first, *format_tool_results(results, provider=settings.provider, tools=settings.tools)]
 
@@ -471,18 +446,6 @@ class ToolCalling:
     def _result_dialect(self) -> str | Dialect | None:
         dialect, turn = self._settings.dialect, self.last_turn
         return dialect if dialect != "auto" else turn.dialect if turn is not None else None
-
-    def _spelt(self, call: ToolCall) -> ToolCall:
-        """The call as it can stand in a history: with arguments that are JSON."""
-        if self._settings.mode == "text" or call.status not in ("malformed", "incomplete"):
-            return call
-        return ToolCall(call.name, "{}", id=call.id, status="invalid")
-
-    def _sendable(self, turn: Turn) -> Turn:
-        calls = [self._spelt(call) for call in turn.tool_calls]
-        if all(new is old for new, old in zip(calls, turn.tool_calls, strict=True)):
-            return turn
-        return with_calls(turn, calls)
 
 
 def _check(settings: _Settings) -> None:
@@ -529,19 +492,6 @@ def _blocks(content: Any) -> list[Any]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
 
 
-def _warn_of_lost(settings: _Settings) -> None:
-    """Say once that what was observed in a task that has ended is lost to the one that asks for it now."""
-    latest = settings.latest
-    if settings.lost or latest is None or latest.seen or latest.turn is None or not latest.turn.tool_calls:
-        return
-    if isinstance(latest.owner, asyncio.Task) and latest.owner.done():
-        settings.lost = True
-        _log.warning(
-            "an answer with calls was observed in a task that has ended, and cannot be seen from here: call begin_turn() "
-            "before asyncio.wait_for or create_task"
-        )
-
-
 def _reading(settings: _Settings, starts_in: str | None) -> dict[str, Any]:
     """The options with which an answer is read."""
     return {
@@ -557,14 +507,6 @@ def _goes_back(turn: Turn) -> bool:
     if turn.source != "text" or not turn.tool_calls:
         return False
     return not any(issue.code == "invented_result" for issue in turn.issues)
-
-
-def _whoami() -> object:
-    """The running task, or the thread where there is none."""
-    try:
-        return asyncio.current_task() or threading.get_ident()
-    except RuntimeError:
-        return threading.get_ident()
 
 
 def _tool_set(tools: Any) -> ToolSet:

@@ -474,6 +474,9 @@ const WRITTEN_SPACE: [&str; 3] = ["\\n", "Ċ", "Ġ"];
 /// What `harden` puts into markers so that they are none: it must not be skipped in them.
 pub(super) const BREAK: char = '\u{200b}';
 
+/// The same in a string's escape, whose backslash was taken for one of Markdown's.
+pub(super) const ESCAPED_BREAK: &str = "u200b";
+
 /// White space, or a character that has no width: the byte order mark, and those that join words or part them.
 pub(super) fn blank(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{2060}')

@@ -4,7 +4,7 @@ use super::found::{Found, Piece, Value};
 use super::head::{self, Head};
 use super::origin::Origin;
 use super::output::{Call, Output};
-use super::reader::BREAK;
+use super::reader::{BREAK, ESCAPED_BREAK};
 use super::trace::{Noted, Reason};
 use super::{BareCalls, Look, Memo, Mode, Reader, UnknownTools};
 use crate::bytes::same;
@@ -265,8 +265,8 @@ impl Writer {
             out.trace.refuse(if out.is_full(cx) { Reason::LimitReached } else { Reason::NoName }, written);
             return None;
         }
-        // What was hardened calls nothing, whoever repeats it.
-        if written.contains(BREAK) {
+        // What was hardened calls nothing, whoever repeats it, also as JSON escapes it.
+        if written.contains(BREAK) || written.contains(ESCAPED_BREAK) {
             out.trace.refuse(Reason::NameNotOffered, written);
             return None;
         }

@@ -4,6 +4,7 @@
 //! such a stream with one delta a block. Blocks mostly come one after another; who gathers them from elsewhere may send
 //! the pieces of several by turns, each with its index.
 //! Facts: the `anthropic` SDK's models.
+use super::arguments;
 use super::assembly::{Assembly, Finish};
 use super::calls::Slot;
 use super::extra::{FIELDS, beyond, join};
@@ -30,6 +31,7 @@ pub(super) const WORDING: Wording = Wording {
         let known = |kind: &str| kind.starts_with("message") || kind.starts_with("content_block") || kind == "ping";
         body.text("type").is_some_and(known) || body.get("content").is_some()
     },
+    names_calls: true,
     answers_with_errors: false,
     splits: false,
     blobs: &[],
@@ -152,7 +154,7 @@ impl Messages {
             Some("tool_use") => {
                 let (id, name) = (block.text("id").unwrap_or_default(), block.text("name").unwrap_or_default());
                 let Some(at) = out.call_start(Some(index), id, name) else { return };
-                match block.get("input") {
+                match arguments::find(block, "input") {
                     Some(Node::Object(members)) if members.is_empty() => {}
                     Some(Node::String(text)) => out.arguments(at, text),
                     Some(input) => {
@@ -160,7 +162,7 @@ impl Messages {
                     }
                     None => {}
                 }
-                Block::Call(at, fields(&["type", "id", "name", "input"]))
+                Block::Call(at, fields(&["type", "id", "name", "input", "args", "arguments", "parameters"]))
             }
             Some("thinking") => {
                 out.reasoning_break();

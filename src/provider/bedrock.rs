@@ -1,6 +1,7 @@
 //! Bedrock's Converse: blocks like Anthropic's, in dicts of one key. The binary framing of its streams is botocore's.
 //!
 //! Facts: botocore's model of `bedrock-runtime`. Text blocks have no start event.
+use super::arguments;
 use super::assembly::{Assembly, Finish};
 use super::calls::{Said, Slot};
 use super::extra::{FIELDS, beyond, join};
@@ -30,6 +31,7 @@ pub(super) const WORDING: Wording = Wording {
         body.get("output").is_some_and(|output| output.says("message"))
             || body.members().iter().any(|(key, _)| key == "stopReason" || EVENTS.contains(&key.as_ref()))
     },
+    names_calls: true,
     answers_with_errors: false,
     splits: false,
     blobs: BLOBS,
@@ -133,12 +135,19 @@ impl Converse {
             ("toolUse", call) => {
                 let (id, name) = (call.text("toolUseId").unwrap_or_default(), call.text("name").unwrap_or_default());
                 let Some(at) = out.call_start(Some(index), id, name) else { return };
-                match call.get("input") {
+                match arguments::find(call, "input") {
                     None => {}
                     Some(Node::String(text)) => out.arguments(at, text),
                     Some(input) => out.calls.set_whole(at, input),
                 }
-                Block::Call(at, around(block, "toolUse", beyond(call, &["toolUseId", "name", "input"])))
+                Block::Call(
+                    at,
+                    around(
+                        block,
+                        "toolUse",
+                        beyond(call, &["toolUseId", "name", "input", "args", "arguments", "parameters"]),
+                    ),
+                )
             }
             ("reasoningContent", content) => match content.get("reasoningText") {
                 Some(text) => {

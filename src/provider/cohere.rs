@@ -1,6 +1,7 @@
 //! Cohere's v2 chat: like Chat Completions, but the text before calls is `tool_plan`, and events have types.
 //!
 //! Facts: the `cohere` SDK's models. `tool_calls` is a list in a response and one object in an event.
+use super::arguments;
 use super::assembly::{Assembly, Finish};
 use super::calls::Piece;
 use super::errors::Report;
@@ -18,6 +19,7 @@ pub(super) const WORDING: Wording = Wording {
         let whole = body.says("message") || body.get("message").is_some() && body.get("finish_reason").is_some();
         whole || body.text("role").is_some() || body.text("type").is_some_and(event)
     },
+    names_calls: true,
     answers_with_errors: false,
     splits: false,
     blobs: &[],
@@ -128,7 +130,7 @@ impl Cohere {
         let function = call.get("function").unwrap_or(call);
         let name = function.text("name").unwrap_or_default();
         let Some(at) = out.call_start(Some(index), call.text("id").unwrap_or_default(), name) else { return };
-        match Piece::of(function.get("arguments")) {
+        match Piece::of(arguments::find(function, "arguments")) {
             Piece::Absent => {}
             Piece::Text(text) => out.arguments(at, text),
             Piece::Whole(node) => out.calls.set_whole(at, node),

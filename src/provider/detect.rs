@@ -60,8 +60,13 @@ pub fn detect(node: &Node<'_>) -> Option<Provider> {
         return Some(Provider::OpenAiResponses);
     }
     if node.get("message").is_some_and(Node::is_object) {
-        let cohere = has("finish_reason") || node.at(&["message", "tool_plan"]).is_some();
-        return Some(if cohere { Provider::Cohere } else { Provider::Ollama });
+        let plan = node.at(&["message", "tool_plan"]).is_some();
+        return Some(match node.text("finish_reason") {
+            // One of the choices of Chat Completions alone; Cohere's reasons are in capitals.
+            Some(reason) if !plan && reason.bytes().any(|byte| byte.is_ascii_lowercase()) => Provider::OpenAi,
+            _ if plan || has("finish_reason") => Provider::Cohere,
+            _ => Provider::Ollama,
+        });
     }
     if node.text("role") == Some("assistant") && has("stop_reason") {
         return Some(Provider::Anthropic);

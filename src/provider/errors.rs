@@ -28,10 +28,17 @@ pub(super) fn parse(bytes: &[u8], provider: Option<Provider>) -> Result<Node<'_>
     }
     Node::payload(text).map_err(|reason| {
         let shown: String = String::from_utf8_lossy(text.get(..200).unwrap_or(text)).into_owned();
-        let what = if shown.trim_start().starts_with('<') { "HTML or XML" } else { "no JSON" };
+        let what = if is_page(&shown) { "HTML or XML" } else { "no JSON" };
         let place = format!("byte {}", offset(text, reason.line(), reason.column()));
-        error(provider, &place, &format!("the response is {what} ({reason}); it begins `{shown}`"))
+        let other = if is_page(&shown) { "" } else { "; what a model wrote is read by `extract`" };
+        error(provider, &place, &format!("the response is {what} ({reason}){other}; it begins `{shown}`"))
     })
+}
+
+/// The text is a document of markup, as gateways answer with, and not the markup of a call.
+fn is_page(text: &str) -> bool {
+    let text = text.trim_start();
+    ["<!", "<?", "<html", "<HTML", "<head", "<body", "<Error", "<error"].iter().any(|begin| text.starts_with(begin))
 }
 
 /// Parses a complete response's bytes.
@@ -90,7 +97,8 @@ pub(super) fn report(body: &Node<'_>) -> Option<Report> {
         });
     }
     let is_error = body.text("object") == Some("error") || body.text("type") == Some("error");
-    if is_error {
+    // The SDKs of OpenAI and others take the wrapper off what they raise.
+    if is_error || body.get("failed_generation").is_some() {
         return Some(described(body, ""));
     }
     // An exception in a stream of Bedrock's, and the response that botocore's error carries.

@@ -1,5 +1,6 @@
 //! What a reader knows nothing of: fields of a message and of its calls, parts of an unknown type. It goes into
 //! [`crate::Turn::provider_state`] as it came, and from there back into the message.
+use super::arguments;
 use super::node::Node;
 use serde_json::{Map, Value, json};
 
@@ -94,17 +95,20 @@ impl Extra {
 
 /// The unknown fields of a call, and of the function in it.
 pub(super) fn of_call(call: &Node<'_>) -> Option<Value> {
-    const CALL: [&str; 7] = ["id", "type", "index", "function", "custom", "name", "arguments"];
-    const FUNCTION: [&str; 5] = ["name", "arguments", "parameters", "input", "index"];
+    const CALL: [&str; 6] = ["id", "type", "index", "function", "custom", "name"];
+    const FUNCTION: [&str; 2] = ["name", "index"];
     let inner = ["function", "custom"].into_iter().find_map(|key| Some((key, call.get(key)?)));
-    let known = |node: &Node<'_>, known: &[&str]| node.members().iter().all(|(key, _)| known.contains(&key.as_ref()));
+    let known = |node: &Node<'_>, known: &[&str]| {
+        node.members().iter().all(|(key, _)| known.contains(&key.as_ref()) || arguments::is_key(key))
+    };
     if known(call, &CALL) && inner.is_none_or(|(_, function)| known(function, &FUNCTION)) {
         return None;
     }
-    let mut fields =
-        beyond(call, if inner.is_some() { &CALL } else { &["id", "type", "index", "name", "arguments", "parameters"] });
+    let mut fields = beyond(call, if inner.is_some() { &CALL } else { &["id", "type", "index", "name"] });
+    fields.retain(|key, _| !arguments::is_key(key));
     if let Some((key, function)) = inner {
-        let more = beyond(function, &FUNCTION);
+        let mut more = beyond(function, &FUNCTION);
+        more.retain(|key, _| !arguments::is_key(key));
         if !more.is_empty() {
             fields.insert(key.into(), Value::Object(more));
         }

@@ -2,6 +2,7 @@
 //!
 //! Facts: the `google-genai` SDK's models, whose dumps spell fields in snake_case. Calls come whole, except on Vertex
 //! with `streamFunctionCallArguments`. A `thoughtSignature` must go back in the very part it came in.
+use super::arguments;
 use super::assembly::{Assembly, Finish};
 use super::calls::{Numbers, Said};
 use super::extra::{FIELDS, beyond, join};
@@ -19,12 +20,24 @@ enum Part {
 
 /// What is read of a part with a call, and of the call.
 const PART: [&str; 5] = ["functionCall", "function_call", "thoughtSignature", "thought_signature", "thought"];
-const CALL: [&str; 7] = ["id", "name", "args", "partialArgs", "partial_args", "willContinue", "will_continue"];
+const CALL: [&str; 10] = [
+    "id",
+    "name",
+    "args",
+    "arguments",
+    "parameters",
+    "input",
+    "partialArgs",
+    "partial_args",
+    "willContinue",
+    "will_continue",
+];
 
 pub(super) const WORDING: Wording = Wording {
     wire: || Box::<Gemini>::default(),
     choices,
     answers: |body| body.list("candidates").iter().any(answers) || ANSWER.iter().any(|key| body.get(key).is_some()),
+    names_calls: false,
     answers_with_errors: false,
     splits: false,
     blobs: &[],
@@ -141,7 +154,7 @@ impl Gemini {
             }
             out.calls.set(at, &arguments.to_string());
         } else {
-            match call.get("args") {
+            match arguments::find(call, "args") {
                 None => {}
                 Some(Node::String(text)) => out.arguments(at, text),
                 Some(args) => out.calls.set_whole(at, args),

@@ -180,7 +180,7 @@ static STEP: Lazy<Option<Regex>> = Lazy::new(|| {
     let mut labels: Vec<String> = labels.map(regex::escape).collect();
     labels.sort_unstable();
     labels.dedup();
-    Regex::new(&format!(r"(?m)((?:^|\\[nr])[^\w\n]*(?:{})(?: \d+)?[ \t]*):", labels.join("|"))).ok()
+    Regex::new(&format!(r#"(?m)((?:^|\\[nr]|["'“‘`])[^\w\n]*(?:{})(?: \d+)?[ \t]*):"#, labels.join("|"))).ok()
 });
 
 /// The marker of the catalogue at the beginning of `text`, and what it is followed by makes it one.

@@ -13,6 +13,7 @@
 //! assert_eq!(turn.stop_reason.as_str(), "tool_calls");
 //! ```
 mod anthropic;
+mod arguments;
 mod assembly;
 mod bedrock;
 mod calls;

@@ -1,6 +1,7 @@
 //! Ollama's own `/api/chat`: a message with arguments as objects; a stream is lines of the same shape, calls whole.
 //!
 //! Facts: Ollama's `api/types.go`. Ids are new and often absent; `done_reason` never speaks of calls.
+use super::arguments;
 use super::assembly::{Assembly, Finish};
 use super::calls::{CallPiece, Extent, Piece};
 use super::extra::Extra;
@@ -13,6 +14,7 @@ pub(super) const WORDING: Wording = Wording {
     wire: || Box::<Ollama>::default(),
     choices: one_choice,
     answers: |body| body.says("message") || body.text("response").is_some() || body.get("done").is_some(),
+    names_calls: false,
     answers_with_errors: false,
     splits: false,
     blobs: &[],
@@ -56,11 +58,12 @@ impl Ollama {
         }
         for call in message.list("tool_calls") {
             let function = call.get("function").unwrap_or(call);
-            let arguments = Piece::of(function.get("arguments"));
+            let arguments = Piece::of(arguments::find(function, "arguments"));
             // Calls come whole, so each is a new one, whatever its index says (many servers send 0 always); only the
             // same id again, in a stream, would be the same call.
             let (id, name) = (call.text("id"), function.text("name"));
-            let at = out.call(CallPiece { id, index: None, name, arguments, custom: false, extent });
+            let at =
+                out.whole_or_piece(CallPiece { id, index: None, name, arguments, custom: false, extent }, function);
             out.call_extra(at, call);
             if let Some(at) = at {
                 out.call_end(at);

@@ -2,6 +2,7 @@
 //!
 //! Facts: the `openai` SDK's models, and reports on compatible servers. No server is recognised by name: whatever one
 //! of them does is tolerated from all.
+use super::arguments;
 use super::assembly::{Assembly, Finish};
 use super::calls::{CallPiece, Extent, Piece};
 use super::errors::Report;
@@ -31,7 +32,8 @@ const MESSAGE: [&str; 10] = [
 pub(super) const WORDING: Wording = Wording {
     wire: || Box::new(Chat::new("openai")),
     choices,
-    answers: |body| body.list("choices").iter().any(answers) || is_message(body),
+    answers: |body| body.list("choices").iter().any(answers) || is_message(body) || is_choice(body),
+    names_calls: true,
     answers_with_errors: false,
     splits: true,
     blobs: &[],
@@ -46,6 +48,11 @@ fn answers(choice: &Node<'_>) -> bool {
 /// Only the message, without its response.
 fn is_message(body: &Node<'_>) -> bool {
     body.get("tool_calls").is_some() || body.text("role").is_some()
+}
+
+/// Only one of the choices, without its response.
+fn is_choice(body: &Node<'_>) -> bool {
+    body.get("message").is_some_and(Node::is_object)
 }
 
 /// What is kept between the chunks of one choice.
@@ -112,11 +119,11 @@ impl Chat {
             // Some servers say the same call in both forms.
             if !mirrors(call) {
                 // The legacy form: one call, no id. Its pieces have no index either, so they follow each other.
-                let arguments = Piece::of(call.get("arguments"));
+                let arguments = Piece::of(arguments::find(call, "arguments"));
                 let (index, name) = (Some(0), call.text("name"));
                 out.call(CallPiece { id: None, index, name, arguments, custom: false, extent });
             }
-            out.beyond("/message/function_call", call, &["name", "arguments"]);
+            out.beyond("/message/function_call", call, &["name", "arguments", "parameters", "args", "input"]);
         }
         self.extra.message(message, &MESSAGE);
         self.streamed = true;
@@ -219,12 +226,12 @@ impl Chat {
         }
         // A few servers leave `function` out and put its fields beside the id.
         let function = call.get("function").unwrap_or(call);
-        let arguments = Piece::of(function.either(["arguments", "parameters"]));
+        let arguments = Piece::of(arguments::find(function, "arguments"));
         let name = function.text("name");
         if name.is_none() && id.is_none() && matches!(arguments, Piece::Absent) {
             return out.beyond("/message/tool_calls", call, &["id", "index", "type", "function"]);
         }
-        let at = out.call(CallPiece { id, index, name, arguments, custom: false, extent });
+        let at = out.whole_or_piece(CallPiece { id, index, name, arguments, custom: false, extent }, function);
         out.call_extra(at, call);
     }
 }
@@ -232,7 +239,7 @@ impl Chat {
 impl Wire for Chat {
     fn read(&mut self, payload: &Payload<'_, '_>, choice: &Node<'_>, out: &mut Assembly) {
         let extent = if payload.whole { Extent::Entry } else { Extent::Part };
-        if std::ptr::eq(choice, payload.body) {
+        if std::ptr::eq(choice, payload.body) && !is_choice(choice) {
             self.message(choice, payload.whole, extent, out);
             out.done = true;
             return;
@@ -335,7 +342,7 @@ fn join_thinking(chunks: &mut Vec<Value>, part: &Node<'_>) {
 /// Hands out the choices of a response or a chunk.
 fn choices(payload: &Payload<'_, '_>, take: &mut Take<'_>) {
     let body = payload.body;
-    if body.get("choices").is_none() && is_message(body) {
+    if body.get("choices").is_none() && (is_message(body) || is_choice(body)) {
         return take(0, body);
     }
     let listed = body.list("choices");

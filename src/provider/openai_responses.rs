@@ -2,6 +2,7 @@
 //!
 //! Facts: the `openai` SDK's models. Items are keyed by `output_index`; results pair by `call_id`. What a stream's
 //! `done` events say whole is used where deltas were missed, so that no event alone is needed.
+use super::arguments;
 use super::assembly::{Assembly, Finish};
 use super::calls::Said;
 use super::errors;
@@ -46,6 +47,7 @@ pub(super) const WORDING: Wording = Wording {
             || body.text("type").is_some_and(|kind| kind.starts_with("response."))
             || body.text("object") == Some("response")
     },
+    names_calls: true,
     answers_with_errors: true,
     splits: false,
     blobs: &[],
@@ -259,7 +261,7 @@ impl Responses {
     }
 
     fn call(&mut self, index: u64, node: &Node<'_>, custom: bool, done: bool, out: &mut Assembly) {
-        let whole = node.get(if custom { "input" } else { "arguments" });
+        let whole = if custom { node.get("input") } else { arguments::find(node, "arguments") };
         if self.find(index).is_none() {
             let (id, name) = (node.text("call_id").or_else(|| node.text("id")), node.text("name"));
             let Some(at) = out.call_start(Some(index), id.unwrap_or_default(), name.unwrap_or_default()) else {
@@ -277,7 +279,7 @@ impl Responses {
         }
         *over = done;
         for (key, value) in node.members() {
-            if !matches!(key.as_ref(), "call_id" | "name" | "arguments" | "input") {
+            if !matches!(key.as_ref(), "call_id" | "name" | "arguments" | "input" | "args" | "parameters") {
                 fields.insert(key.to_string(), value.to_value());
             }
         }

@@ -83,7 +83,8 @@ impl Reader {
             Some(at) => at,
             None if self.choices.len() >= MAX_CHOICES => return None,
             None => {
-                let (wire, out) = ((self.wording.wire)(), Assembly::new(&self.reading, self.listen));
+                let (wire, out) =
+                    ((self.wording.wire)(), Assembly::new(&self.reading, self.listen, self.wording.names_calls));
                 let at = self.choices.iter().position(|choice| choice.index > index).unwrap_or(self.choices.len());
                 self.choices.insert(at, Choice { index, wire, out, kept: Vec::new() });
                 at

@@ -38,6 +38,10 @@ pub(super) fn name(written: &str, tools: Option<&ToolSet>, names: Names) -> Name
     };
     for candidate in [Some(written), Some(clean), bare].into_iter().flatten() {
         match tools.resolve_by(candidate, names) {
+            // The model wrote what it was told.
+            Resolution::Resolved(tool) if candidate == written && tools.is_told_as(tool, written) => {
+                return Named { repair: None, name: tool.name.clone(), unknown: false };
+            }
             Resolution::Exact(tool) | Resolution::Resolved(tool) => {
                 return Named { repair: renamed(&tool.name), name: tool.name.clone(), unknown: false };
             }

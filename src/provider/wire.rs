@@ -51,6 +51,8 @@ pub(super) struct Wording {
     pub(super) choices: fn(&Payload<'_, '_>, &mut Take<'_>),
     /// Whether a payload is (part of) an answer, even if it also mentions an error.
     pub(super) answers: fn(&Node<'_>) -> bool,
+    /// Its stop reasons have a word for calls, so that another one beside calls is odd.
+    pub(super) names_calls: bool,
     /// An answer that failed is one all the same: its reading tells the error, by the answer's own status.
     pub(super) answers_with_errors: bool,
     /// Two choices of a stream may be one answer: one has its text, the other its calls.

@@ -368,6 +368,18 @@ impl ToolCall {
         Ok(Self::from_core(py, call, self.offer()))
     }
 
+    #[doc = stub!("ToolCall._with_errors")]
+    fn _with_errors(&self, py: Python<'_>, errors: Vec<PyRef<'_, ArgumentError>>) -> PyResult<Self> {
+        let errors = errors.iter().map(|error| error.0.clone()).collect();
+        let call = turn::ToolCall { status: CallStatus::Invalid, errors, ..self.to_core(py)? };
+        Ok(Self::from_core(py, call, self.offer()))
+    }
+
+    #[doc = stub!("ToolCall.into")]
+    fn into<'py>(slf: &Bound<'py, Self>, model: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("toolglot._values")?.call_method1(intern!(slf.py(), "into"), (slf, model))
+    }
+
     #[doc = stub!("ToolCall.error_message")]
     #[pyo3(signature = (tools=None, *, provider=None))]
     fn error_message(

@@ -121,8 +121,8 @@ fn by_call(options: &mut ResultOptions, call: &Bound<'_, PyAny>, harden: Option<
 
 #[doc = stub!("format_tool_result")]
 #[pyfunction]
-#[pyo3(signature = (call, result, *, is_error=false, provider="openai", dialect=None, max_chars=Some(Count::of(100_000)), harden=None, tools=None),
-       text_signature = "(call, result, *, is_error=False, provider='openai', dialect=None, max_chars=100000, harden=None, tools=None)")]
+#[pyo3(signature = (call, result, is_error=false, provider="openai", *, dialect=None, max_chars=Some(Count::of(100_000)), harden=None, tools=None),
+       text_signature = "(call, result, is_error=False, provider='openai', *, dialect=None, max_chars=100000, harden=None, tools=None)")]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(super) fn format_tool_result<'py>(
     py: Python<'py>,
@@ -152,8 +152,8 @@ pub(super) fn format_tool_result<'py>(
 
 #[doc = stub!("format_tool_results")]
 #[pyfunction]
-#[pyo3(signature = (results, *, provider="openai", dialect=None, max_chars=Some(Count::of(100_000)), harden=None, tools=None),
-       text_signature = "(results, *, provider='openai', dialect=None, max_chars=100000, harden=None, tools=None)")]
+#[pyo3(signature = (results, provider="openai", *, dialect=None, max_chars=Some(Count::of(100_000)), harden=None, tools=None),
+       text_signature = "(results, provider='openai', *, dialect=None, max_chars=100000, harden=None, tools=None)")]
 pub(super) fn format_tool_results<'py>(
     py: Python<'py>,
     results: &Bound<'py, PyAny>,
@@ -201,7 +201,7 @@ pub(super) fn format_tool_results<'py>(
 
 #[doc = stub!("assistant_message")]
 #[pyfunction]
-#[pyo3(signature = (turn, *, provider="openai", dialect=None, tools=None))]
+#[pyo3(signature = (turn, provider="openai", *, dialect=None, tools=None))]
 pub(super) fn assistant_message<'py>(
     py: Python<'py>,
     turn: &Bound<'py, Turn>,

@@ -29,6 +29,7 @@ mod parser;
 mod plain;
 mod policy;
 mod provider;
+mod raised;
 mod report;
 mod served;
 mod snapshot;

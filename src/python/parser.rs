@@ -12,6 +12,7 @@ use crate::schema;
 use crate::turn::{self, Issue, IssueCode};
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 use std::sync::Arc;
@@ -27,8 +28,8 @@ pub(super) fn surrogate_issue(offset: usize) -> Issue {
 
 #[doc = stub!("extract")]
 #[pyfunction]
-#[pyo3(signature = (text, *, tools=None, dialect=None, starts_in=None, policy=None),
-       text_signature = "(text, *, tools=None, dialect='auto', starts_in='content', policy=None)")]
+#[pyo3(signature = (text, tools=None, *, dialect=None, starts_in=None, policy=None),
+       text_signature = "(text, tools=None, *, dialect='auto', starts_in='content', policy=None)")]
 pub(super) fn extract<'py>(
     py: Python<'py>,
     text: &Bound<'_, PyAny>,
@@ -54,7 +55,10 @@ pub(super) fn extract<'py>(
     if let Ok(text) = text.cast::<PyString>() {
         return read(text);
     }
-    let bytes = bytes_of(text).ok_or_else(|| no_text("text", text))?;
+    let bytes = bytes_of(text).ok_or_else(|| {
+        let error = no_text("text", text);
+        PyTypeError::new_err(format!("{}; a provider's response is read by `normalize`", error.value(py)))
+    })?;
     if let Ok(text) = std::str::from_utf8(&bytes) {
         return read(&PyString::new(py, text));
     }
@@ -107,8 +111,8 @@ impl Stage {
 #[pymethods]
 impl StreamParser {
     #[new]
-    #[pyo3(signature = (*, tools=None, dialect=None, starts_in=None, policy=None),
-           text_signature = "(*, tools=None, dialect='auto', starts_in='content', policy=None)")]
+    #[pyo3(signature = (tools=None, *, dialect=None, starts_in=None, policy=None),
+           text_signature = "(tools=None, *, dialect='auto', starts_in='content', policy=None)")]
     fn new(
         tools: Option<&Bound<'_, PyAny>>,
         dialect: Option<&Bound<'_, PyAny>>,

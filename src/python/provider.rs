@@ -5,6 +5,7 @@ use super::error::InternalError;
 use super::event::Event;
 use super::guard::{guard, guard_detached};
 use super::parser::{event_list, options};
+use super::raised;
 use super::source::tools_argument;
 use super::text::{Input, bytes_of, utf8};
 use super::turn::Turn;
@@ -56,8 +57,8 @@ fn payload<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Payload<'a>> {
 
 #[doc = stub!("normalize")]
 #[pyfunction]
-#[pyo3(signature = (response, *, tools=None, provider="auto", dialect=None, starts_in=None, policy=None),
-       text_signature = "(response, *, tools=None, provider='auto', dialect='auto', starts_in='content', policy=None)")]
+#[pyo3(signature = (response, tools=None, *, provider="auto", dialect=None, starts_in=None, policy=None),
+       text_signature = "(response, tools=None, *, provider='auto', dialect='auto', starts_in='content', policy=None)")]
 pub(super) fn normalize<'py>(
     py: Python<'py>,
     response: &Bound<'py, PyAny>,
@@ -94,7 +95,8 @@ fn read<T: Send>(
 ) -> PyResult<(T, Option<Arc<schema::ToolSet>>)> {
     let provider = provider_argument(provider)?;
     let reading = reading(given)?;
-    let read = match payload(response)? {
+    let body = raised::body(response)?;
+    let read = match payload(body.as_ref().unwrap_or(response))? {
         Payload::Text(bytes) => guard_detached(py, bytes.len(), || of_bytes(&bytes, provider, &reading))?,
         Payload::Node(node) => guard_detached(py, node.weight(), || of_node(&node, provider, &reading))?,
     };
@@ -103,8 +105,8 @@ fn read<T: Send>(
 
 #[doc = stub!("normalize_choices")]
 #[pyfunction]
-#[pyo3(signature = (response, *, tools=None, provider="auto", dialect=None, starts_in=None, policy=None),
-       text_signature = "(response, *, tools=None, provider='auto', dialect='auto', starts_in='content', policy=None)")]
+#[pyo3(signature = (response, tools=None, *, provider="auto", dialect=None, starts_in=None, policy=None),
+       text_signature = "(response, tools=None, *, provider='auto', dialect='auto', starts_in='content', policy=None)")]
 pub(super) fn normalize_choices<'py>(
     py: Python<'py>,
     response: &Bound<'py, PyAny>,
@@ -148,8 +150,8 @@ enum Stage {
 #[pymethods]
 impl StreamNormalizer {
     #[new]
-    #[pyo3(signature = (provider="auto", *, tools=None, dialect=None, starts_in=None, policy=None),
-           text_signature = "(provider='auto', *, tools=None, dialect='auto', starts_in='content', policy=None)")]
+    #[pyo3(signature = (provider="auto", tools=None, *, dialect=None, starts_in=None, policy=None),
+           text_signature = "(provider='auto', tools=None, *, dialect='auto', starts_in='content', policy=None)")]
     fn new(
         provider: &str,
         tools: Option<&Bound<'_, PyAny>>,

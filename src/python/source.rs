@@ -107,32 +107,73 @@ pub(super) fn read_json(json: &[u8]) -> PyResult<Arc<schema::ToolSet>> {
     Ok(Arc::new(guard(|| schema::ToolSet::from_json(text))??))
 }
 
+/// Python functions by the names of their tools.
+pub(super) type Functions = Py<PyDict>;
+
+/// What `ToolSet(...)` was given, item by item.
+#[derive(Default)]
+struct Items {
+    builder: Builder,
+    /// Items that can be called, each with the server and the name that its tool has there.
+    functions: Vec<(Option<String>, String, Py<PyAny>)>,
+}
+
+impl Items {
+    fn finish(self, py: Python<'_>) -> PyResult<(Arc<schema::ToolSet>, Option<Functions>)> {
+        let Self { builder, functions } = self;
+        let set = guard(|| builder.finish())??;
+        if functions.is_empty() {
+            return Ok((Arc::new(set), None));
+        }
+        let by_name = PyDict::new(py);
+        for (server, name, function) in functions {
+            let same = |tool: &&schema::Tool| tool.source.server == server && tool.original_name() == name;
+            // Of two tools with one name the first is offered, and so its function runs.
+            if let Some(tool) = set.tools().iter().find(same)
+                && !by_name.contains(&tool.name)?
+            {
+                by_name.set_item(&tool.name, function)?;
+            }
+        }
+        Ok((Arc::new(set), Some(by_name.unbind())))
+    }
+}
+
 /// Reads what `ToolSet(...)` takes: a list of tools, a dict of lists by server, or one object that holds tools.
 pub(super) fn read(tools: &Bound<'_, PyAny>) -> PyResult<Arc<schema::ToolSet>> {
     if let Ok(set) = tools.cast::<ToolSet>() {
         return Ok(Arc::clone(set.get().core(tools.py())?));
     }
+    Ok(read_runnable(tools)?.0)
+}
+
+/// As [`read`], with the functions among the tools.
+pub(super) fn read_runnable(tools: &Bound<'_, PyAny>) -> PyResult<(Arc<schema::ToolSet>, Option<Functions>)> {
+    let py = tools.py();
+    if let Ok(set) = tools.cast::<ToolSet>() {
+        return Ok((Arc::clone(set.get().core(py)?), set.get().functions(py)));
+    }
     if tools.is_instance_of::<PyString>() || tools.is_instance_of::<PyBytes>() {
         return Err(PyTypeError::new_err(format!("tools is a list of tools, not {}", a_type(tools))));
     }
-    let mut builder = Builder::default();
+    let mut read = Items::default();
     match tools.cast::<PyDict>() {
         Ok(dict) if by_server(dict) => {
             for (server, items) in dict {
                 let server = server.extract::<String>()?;
-                read_items(&items, Some(&server), &mut builder)?;
+                read_items(&items, Some(&server), &mut read)?;
             }
         }
         Ok(dict) => match listed(dict) {
             // One tool in it that cannot be written as JSON does not spoil its siblings.
-            Some(items) if value_of(dict).is_err() => read_items(&items, None, &mut builder)?,
-            _ => read_item(dict, None, &mut builder)?,
+            Some(items) if value_of(dict).is_err() => read_items(&items, None, &mut read)?,
+            _ => read_item(dict, None, &mut read)?,
         },
         // An SDK's object that holds a list of tools.
-        Err(_) if tools.hasattr("model_dump")? => read_item(tools, None, &mut builder)?,
-        Err(_) => read_items(tools, None, &mut builder)?,
+        Err(_) if tools.hasattr("model_dump")? => read_item(tools, None, &mut read)?,
+        Err(_) => read_items(tools, None, &mut read)?,
     }
-    Ok(Arc::new(guard(|| builder.finish())??))
+    read.finish(py)
 }
 
 /// Under which an object holds a list of tools.
@@ -150,7 +191,7 @@ fn listed<'py>(dict: &Bound<'py, PyDict>) -> Option<Bound<'py, PyAny>> {
     items.is_instance_of::<PyList>().then_some(items)
 }
 
-fn read_items(items: &Bound<'_, PyAny>, server: Option<&str>, builder: &mut Builder) -> PyResult<()> {
+fn read_items(items: &Bound<'_, PyAny>, server: Option<&str>, read: &mut Items) -> PyResult<()> {
     if items.is_instance_of::<PyDict>() || items.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err(format!("tools is a list of tools, not {}", a_type(items))));
     }
@@ -159,23 +200,45 @@ fn read_items(items: &Bound<'_, PyAny>, server: Option<&str>, builder: &mut Buil
         PyTypeError::new_err(format!("{what} is a list of tools, not {}", a_type(items)))
     })?;
     for item in iterator {
-        read_item(&item?, server, builder)?;
+        read_item(&item?, server, read)?;
     }
     Ok(())
 }
 
 /// One tool. What cannot be written as JSON is a problem of this tool alone.
-fn read_item(item: &Bound<'_, PyAny>, server: Option<&str>, builder: &mut Builder) -> PyResult<()> {
+fn read_item(item: &Bound<'_, PyAny>, server: Option<&str>, read: &mut Items) -> PyResult<()> {
     match value_of(item) {
-        Ok(value) => builder.item(server, Ok(value)),
+        Ok(value) => {
+            if let Some((own_server, name, function)) = function_of(item, &value)? {
+                read.functions.push((own_server.or_else(|| server.map(str::to_owned)), name, function));
+            }
+            read.builder.item(server, Ok(value));
+        }
         Err(error) if error.is_instance_of::<PyException>(item.py()) => {
             let message = error.value(item.py()).to_string();
-            builder.item(server, Err(Error::new(ErrorCode::BadTool, message)));
+            read.builder.item(server, Err(Error::new(ErrorCode::BadTool, message)));
         }
         // KeyboardInterrupt and its like.
         Err(error) => return Err(error),
     }
     Ok(())
+}
+
+/// The server, the name there and the function of an item that can be run; `value` is its declaration.
+fn function_of(item: &Bound<'_, PyAny>, value: &Value) -> PyResult<Option<(Option<String>, String, Py<PyAny>)>> {
+    let py = item.py();
+    if let Ok(tool) = item.cast::<Tool>() {
+        let (tool, function) = (tool.get().tool()?, tool.get().function(py)?);
+        return Ok(
+            function.map(|function| (tool.source.server.clone(), tool.original_name().to_owned(), function.unbind()))
+        );
+    }
+    if item.is_instance_of::<PyDict>() {
+        return Ok(None);
+    }
+    let runs = py.import("toolglot.functions")?.call_method1(intern!(py, "is_function"), (item,))?.is_truthy()?;
+    let name = value.get("name").and_then(Value::as_str);
+    Ok(name.filter(|_| runs).map(|name| (None, name.to_owned(), item.clone().unbind())))
 }
 
 /// One tool, in whatever shape, as a value.

@@ -8,12 +8,14 @@ use super::messages::inject;
 use super::plain::PlainDicts;
 use super::report::{Loss, hash, tuple_of};
 use super::served::Served;
-use super::source::{self, JsonText, Source};
+use super::source::{self, Functions, JsonText, Source};
 use super::text::{Whole, whole};
-use crate::schema::convert::{Format, GeminiSchema, Target};
+use crate::schema::convert::{Choice, Format, GeminiSchema, Target, ToolChoice};
 use crate::schema::{self, Resolution};
 use crate::{Error, ErrorCode};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple};
 use std::sync::{Arc, OnceLock};
@@ -25,6 +27,7 @@ pub(super) struct ToolSet {
     core: OnceLock<Arc<schema::ToolSet>>,
     source: Source,
     served: Served,
+    functions: Option<Functions>,
 }
 
 /// The target called `provider` with the keyword arguments of the caller.
@@ -68,11 +71,20 @@ fn gemini_schema(name: &str) -> Result<GeminiSchema, Error> {
 
 impl ToolSet {
     pub(super) fn of(set: Arc<schema::ToolSet>) -> Self {
-        Self { core: set.into(), source: Source::Core, served: Served::default() }
+        Self::with(set, None)
+    }
+
+    fn with(set: Arc<schema::ToolSet>, functions: Option<Functions>) -> Self {
+        Self { core: set.into(), source: Source::Core, served: Served::default(), functions }
     }
 
     fn plain(source: Source) -> Self {
-        Self { core: OnceLock::new(), source, served: Served::default() }
+        Self { core: OnceLock::new(), source, served: Served::default(), functions: None }
+    }
+
+    /// The functions among the tools, by the tools' names.
+    pub(super) fn functions(&self, py: Python<'_>) -> Option<Functions> {
+        self.functions.as_ref().map(|functions| functions.clone_ref(py))
     }
 
     /// The tools as the core knows them, read when first asked for.
@@ -107,8 +119,9 @@ impl ToolSet {
         Ok(PyBytes::new(py, &json))
     }
 
-    fn tool(set: &Arc<schema::ToolSet>, position: usize) -> Option<Tool> {
-        (position < set.tools().len()).then(|| Tool { set: Arc::clone(set), position })
+    fn tool(&self, py: Python<'_>, set: &Arc<schema::ToolSet>, position: usize) -> Option<Tool> {
+        let known = position < set.tools().len();
+        known.then(|| Tool { set: Arc::clone(set), position, functions: self.functions(py) })
     }
 }
 
@@ -129,10 +142,10 @@ impl ToolSet {
         if let Some(plain) = PlainDicts::read(tools).filter(|plain| !(raise && plain.has_problems())) {
             return Ok(Self::plain(Source::Dicts(plain)));
         }
-        let set = source::read(tools)?;
+        let (set, functions) = source::read_runnable(tools)?;
         match set.problems().first() {
             Some(problem) if raise => Err(problem.clone().into()),
-            _ => Ok(Self::of(set)),
+            _ => Ok(Self::with(set, functions)),
         }
     }
 
@@ -250,6 +263,38 @@ impl ToolSet {
         Ok(names)
     }
 
+    #[doc = stub!("ToolSet.tool_choice")]
+    #[pyo3(signature = (choice="auto", *, provider="openai", allowed=None, parallel=None, **options))]
+    fn tool_choice<'py>(
+        &self,
+        py: Python<'py>,
+        choice: &str,
+        provider: &str,
+        allowed: Option<Vec<String>>,
+        parallel: Option<bool>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let target = target(provider, options)?;
+        let set = self.core(py)?;
+        let allowed: Option<Vec<&str>> = allowed.as_ref().map(|names| names.iter().map(String::as_str).collect());
+        let choice = ToolChoice { choice: Choice::named(choice), allowed: allowed.as_deref(), parallel };
+        to_py(py, &guard(|| set.tool_choice(provider, &target, &choice))??)
+    }
+
+    #[doc = stub!("ToolSet.response_schema")]
+    #[pyo3(signature = (tool=None, *, provider="openai", **options))]
+    fn response_schema<'py>(
+        &self,
+        py: Python<'py>,
+        tool: Option<&str>,
+        provider: &str,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let target = target(provider, options)?;
+        let set = self.core(py)?;
+        to_py(py, &guard(|| set.response_schema(&target, tool))??)
+    }
+
     #[doc = stub!("ToolSet.problems")]
     #[getter]
     fn problems<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -302,6 +347,26 @@ impl ToolSet {
         guard(|| set.error_message(&call, target.as_ref()))
     }
 
+    #[doc = stub!("ToolSet.run")]
+    #[pyo3(signature = (call, *, context=None))]
+    fn run<'py>(
+        slf: &Bound<'py, Self>,
+        call: &Bound<'py, PyAny>,
+        context: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("toolglot._executed")?.call_method1(intern!(slf.py(), "run"), (slf, call, context))
+    }
+
+    #[doc = stub!("ToolSet.run_sync")]
+    #[pyo3(signature = (call, *, context=None))]
+    fn run_sync<'py>(
+        slf: &Bound<'py, Self>,
+        call: &Bound<'py, PyAny>,
+        context: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("toolglot._executed")?.call_method1(intern!(slf.py(), "run_sync"), (slf, call, context))
+    }
+
     #[doc = stub!("ToolSet.to_prompt")]
     #[pyo3(signature = (dialect=Spoken::auto()), text_signature = "($self, dialect='auto')")]
     fn to_prompt(&self, py: Python<'_>, dialect: Spoken) -> PyResult<String> {
@@ -329,7 +394,7 @@ impl ToolSet {
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
         let set = self.core(py)?;
-        let tools = (0..set.tools().len()).filter_map(|i| Self::tool(set, i));
+        let tools = (0..set.tools().len()).filter_map(|i| self.tool(py, set, i));
         PyTuple::new(py, tools.map(|tool| Bound::new(py, tool)).collect::<PyResult<Vec<_>>>()?)?.try_iter()
     }
 
@@ -345,7 +410,7 @@ impl ToolSet {
     fn __getitem__(&self, py: Python<'_>, name: Bound<'_, PyString>) -> PyResult<Tool> {
         let set = self.core(py)?;
         let position = name.to_str().ok().and_then(|name| set.tools().iter().position(|tool| tool.name == name));
-        position.and_then(|i| Self::tool(set, i)).ok_or_else(|| PyKeyError::new_err(name.unbind()))
+        position.and_then(|i| self.tool(py, set, i)).ok_or_else(|| PyKeyError::new_err(name.unbind()))
     }
 
     fn __eq__(&self, other: &Bound<'_, Self>) -> PyResult<bool> {
@@ -366,6 +431,20 @@ impl ToolSet {
         let items = PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?;
         Ok((py.get_type::<Self>().into_any(), (items,)))
     }
+
+    /// Nothing in a set changes.
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
+    // A method among the tools may belong to what holds the set. The dict can be cleared, which breaks such a ring.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.functions)
+    }
 }
 
 /// What makes a tool again: `operator.getitem`, the set and the name.
@@ -377,6 +456,7 @@ type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, ToolSet>, String));
 pub(super) struct Tool {
     set: Arc<schema::ToolSet>,
     position: usize,
+    functions: Option<Functions>,
 }
 
 impl Tool {
@@ -440,6 +520,15 @@ impl Tool {
         self.field(py, "outputSchema")
     }
 
+    #[doc = stub!("Tool.function")]
+    #[getter]
+    pub(super) fn function<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match &self.functions {
+            Some(functions) => functions.bind(py).get_item(&self.tool()?.name),
+            None => Ok(None),
+        }
+    }
+
     #[doc = stub!("Tool.to_dict")]
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_py(py, &self.tool()?.to_value())
@@ -466,5 +555,9 @@ impl Tool {
 
     fn __repr__(&self) -> PyResult<String> {
         Ok(format!("Tool({:?})", self.tool()?.name))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.functions)
     }
 }

@@ -370,6 +370,11 @@ impl Turn {
         repr_of("Turn", &self.fields(py)?)
     }
 
+    #[doc = stub!("Turn.__str__")]
+    fn __str__(&self, py: Python<'_>) -> PyResult<String> {
+        self.with_core(py, |turn| turn.to_string())
+    }
+
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((), Bound<'py, PyDict>)> {
         Ok(((), self.fields(py)?))
     }

@@ -177,6 +177,11 @@ impl ToolSet {
         }
     }
 
+    /// Whether providers are told `tool` as `written`, who do not take its own name.
+    pub(crate) fn is_told_as(&self, tool: &Tool, written: &str) -> bool {
+        self.position(&tool.name).and_then(|position| self.safe_name(position)) == Some(written)
+    }
+
     /// [`Self::resolve_by`] as the tool's position, and whether `written` is its name as offered.
     pub(crate) fn find(&self, written: &str, names: Names) -> Option<(usize, bool)> {
         if let Some(position) = self.position(written) {
@@ -269,10 +274,12 @@ impl ToolSet {
         match self.resolve(name) {
             Resolution::Exact(tool) => drop(settle(tool, &mut call)),
             Resolution::Resolved(tool) => {
-                call.repairs.push(Repair::new(RepairCode::Name, format!("{name:?} means {:?}", tool.name)));
                 call.name = tool.name.clone().into();
-                if call.status == CallStatus::Ok {
-                    call.status = CallStatus::Repaired;
+                if !self.is_told_as(tool, name) {
+                    call.repairs.push(Repair::new(RepairCode::Name, format!("{name:?} means {:?}", tool.name)));
+                    if call.status == CallStatus::Ok {
+                        call.status = CallStatus::Repaired;
+                    }
                 }
                 settle(tool, &mut call);
             }

@@ -111,10 +111,11 @@ impl<'a> ToolCall<'a> {
         self.status.runnable()
     }
 
-    /// The call as an entry of OpenAI's `tool_calls`.
+    /// The call as an entry of OpenAI's `tool_calls`. For arguments that were cut off or cannot be read stands `{}`: what was
+    /// written is no JSON that an API would accept back.
     pub fn to_openai(&self) -> Value {
-        json!({"id": self.id, "type": "function",
-               "function": {"name": self.name, "arguments": self.arguments.to_json()}})
+        let arguments = if self.status.readable() { self.arguments.to_json() } else { Cow::Borrowed("{}") };
+        json!({"id": self.id, "type": "function", "function": {"name": self.name, "arguments": arguments}})
     }
 
     /// The same without what it borrows.

@@ -18,6 +18,7 @@ pub(crate) use words::{codes, words};
 
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use std::fmt;
 
 words! {
     /// Why the model stopped, decided by what is there and not by a provider's reason field alone.
@@ -117,6 +118,42 @@ pub struct Turn<'a> {
     pub provider_state: Option<Value>,
 }
 
+/// In short, for people: the content, and a line for each call with what was mended and how often, and each odd thing.
+impl fmt::Display for Turn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lines: Vec<String> = Vec::new();
+        if !self.reasoning.is_empty() {
+            lines.push(format!("[reasoning: {} characters]", self.reasoning.chars().count()));
+        }
+        if !self.content.is_empty() {
+            lines.push(self.content.to_string());
+        }
+        for call in &self.tool_calls {
+            let mut counts: Vec<(&str, usize)> = Vec::new();
+            for code in call.repairs.iter().map(|repair| repair.code.as_str()) {
+                match counts.iter_mut().find(|(known, _)| *known == code) {
+                    Some((_, count)) => *count += 1,
+                    None => counts.push((code, 1)),
+                }
+            }
+            let repairs = counts.iter().map(|(code, count)| match count {
+                1 => (*code).to_owned(),
+                count => format!("{code} x{count}"),
+            });
+            let repairs = repairs.collect::<Vec<_>>().join(", ");
+            let colon = if repairs.is_empty() { "" } else { ": " };
+            lines.push(format!(
+                "-> {}({}) [{}{colon}{repairs}]",
+                call.name,
+                call.arguments.to_json(),
+                call.status.as_str()
+            ));
+        }
+        lines.extend(self.issues.iter().map(|issue| format!("! {}: {}", issue.code.as_str(), issue.message)));
+        f.write_str(&lines.join("\n"))
+    }
+}
+
 impl Turn<'_> {
     /// A runnable call is waiting for its result.
     pub fn needs_more_work(&self) -> bool {
@@ -141,11 +178,10 @@ impl Turn<'_> {
 
     /// The turn as an assistant message of OpenAI's Chat Completions.
     ///
-    /// Calls that may be answered (runnable, invalid, unknown) are in it; malformed and incomplete ones are not, since
-    /// their arguments are no JSON that an API would accept back.
+    /// All calls are in it, since each is answered, if only by what was wrong. The arguments of a malformed or incomplete one
+    /// are `{}`: no API would accept what was written.
     pub fn to_openai(&self) -> Value {
-        let calls: Vec<Value> =
-            self.tool_calls.iter().filter(|c| c.status.readable()).map(ToolCall::to_openai).collect();
+        let calls: Vec<Value> = self.tool_calls.iter().map(ToolCall::to_openai).collect();
         let mut message = Map::new();
         message.insert("role".into(), json!("assistant"));
         let content = if self.content.is_empty() && !calls.is_empty() { Value::Null } else { json!(self.content) };
@@ -158,11 +194,14 @@ impl Turn<'_> {
 
     /// The envelope that prompt-driven agents use: `{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}`.
     ///
-    /// Only runnable calls are in it: the reader of an envelope executes what it lists.
+    /// Only runnable calls are in it: the reader of an envelope executes what it lists. Where the model wrote an envelope
+    /// without calls, `needsMoreWork` is what it said there.
     pub fn to_envelope(&self) -> Value {
         let calls: Vec<Value> = (self.tool_calls.iter().filter(|c| c.runnable()))
             .map(|c| json!({"name": c.name, "arguments": c.arguments.to_value()}))
             .collect();
-        json!({"toolCalls": calls, "content": self.content, "needsMoreWork": self.needs_more_work()})
+        let more =
+            self.needs_more_work() || self.tool_calls.is_empty() && self.issues.iter().any(Issue::says_more_work);
+        json!({"toolCalls": calls, "content": self.content, "needsMoreWork": more})
     }
 }

@@ -201,10 +201,22 @@ pub struct Issue {
     pub message: Cow<'static, str>,
 }
 
+const MORE_WORK: &str = "there are no calls, and the envelope says that more work is needed";
+
 impl Issue {
     /// An observation at `offset`, in bytes of the text.
     pub fn at(code: IssueCode, offset: usize, message: impl Into<Cow<'static, str>>) -> Self {
         Self { code, offset: Some(offset), place: String::new(), message: message.into() }
+    }
+
+    /// The envelope at `offset` has no calls, and says that more work is needed.
+    pub(crate) fn more_work(offset: usize) -> Self {
+        Self::at(IssueCode::EnvelopeMember, offset, MORE_WORK)
+    }
+
+    /// It is [`Issue::more_work`].
+    pub(crate) fn says_more_work(&self) -> bool {
+        self.code == IssueCode::EnvelopeMember && self.message == MORE_WORK
     }
 
     /// An observation at `place`, a JSON pointer.

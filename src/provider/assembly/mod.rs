@@ -21,6 +21,8 @@ pub(super) struct Assembly {
     pub(super) reading: Reading,
     /// Events are wanted: this is a stream.
     listen: bool,
+    /// The provider's stop reasons have a word for calls.
+    names_calls: bool,
     pub(super) events: Vec<Event>,
     reader: Option<TextReader>,
     /// The text as the provider sent it, kept while it may have to be read again without calls, or to go back as it was.
@@ -60,12 +62,13 @@ pub(super) struct Assembly {
 }
 
 impl Assembly {
-    pub(super) fn new(reading: &Reading, listen: bool) -> Self {
+    pub(super) fn new(reading: &Reading, listen: bool, names_calls: bool) -> Self {
         let policy = &reading.options.policy;
         Self {
             calls: Calls::new(policy.max_calls, policy.max_depth, policy.max_arguments_bytes),
             reading: reading.clone(),
             listen,
+            names_calls,
             events: Vec::new(),
             reader: None,
             raw_text: String::new(),

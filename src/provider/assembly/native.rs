@@ -1,6 +1,7 @@
 //! Native calls: announced as soon as they are certain, settled once nothing follows for them.
-use super::super::calls::{CallPiece, Calls, Offered};
-use super::super::settle;
+use super::super::calls::{CallPiece, Calls, Extent, Offered, Piece, Said};
+use super::super::node::Node;
+use super::super::{arguments, settle};
 use super::Assembly;
 use super::text::TextCalls;
 use crate::turn::{CallStatus, Event, Issue, IssueCode, StopReason, ToolCall};
@@ -25,6 +26,20 @@ impl Assembly {
         let at = self.calls.piece(piece, Offered(tools.as_deref(), names))?;
         self.came();
         self.pump(Some(at));
+        Some(at)
+    }
+
+    /// As [`Self::call`], of a piece that was read from `function`. A whole call without arguments may have them under a key
+    /// that nobody knows: it is unreadable then.
+    pub(in crate::provider) fn whole_or_piece(&mut self, piece: CallPiece<'_>, function: &Node<'_>) -> Option<usize> {
+        let whole = piece.extent != Extent::Part && matches!(piece.arguments, Piece::Absent);
+        let Some(found) = whole.then(|| arguments::misplaced(function)).flatten() else { return self.call(piece) };
+        let at = self.call(CallPiece { arguments: Piece::Whole(found), ..piece })?;
+        if let Some(slot) = self.calls.slots.get_mut(at) {
+            slot.said = Said::Unread;
+        }
+        let message = "no arguments stand where an API has them, and an object under a key that is not known";
+        self.issue(Issue::of(IssueCode::ProviderField, format!("/tool_calls/{at}"), message));
         Some(at)
     }
 

@@ -32,7 +32,10 @@ impl Assembly {
             _ => found,
         };
         let raw = raw.map(|finish| finish.raw).unwrap_or_default();
+        // Who has no word for calls, or does not know that the text holds some, can only say that the answer is complete.
+        let unaware = !self.names_calls || source != Source::Native;
         let contradicts = match said {
+            Some(StopReason::Stop) if reason == StopReason::ToolCalls && unaware => false,
             Some(said) => said != reason,
             None => !raw.is_empty() || !self.done,
         };

@@ -29,6 +29,9 @@ const NAME: &str = r"(?P<name>[\w$@](?:[\w.:/$@-]|\\[_*~.-])*)";
 /// The same, of several words.
 const WORDS: &str = r"(?P<name>[\w$@][\w.:/\\$@ -]{0,127}?)";
 
+/// What no name stands right behind: one that was broken is not broken again.
+const NO_NAME: &str = r"[^\w.:/$@\\\x{200b}-]";
+
 static FORMS: Lazy<Vec<Form>> = Lazy::new(|| {
     let calling = [Key::Name, Key::Function, Key::Method, Key::Calls].map(Key::spellings).concat();
     let calling = [&calling[..], &Key::ROUND_CALLS].concat().join("|");
@@ -39,9 +42,9 @@ static FORMS: Lazy<Vec<Form>> = Lazy::new(|| {
         (format!("[{{,]\\s*(?P<name>{calling}){QUOTE}{{0,2}}\\s*:{value}"), "value"),
         // A name before an object, as a member's key or in a pair: `{"read": {"path": ...`, `["read", {`.
         (format!("(?:{QUOTE}|[{{,(\\[]\\s*){WORDS}{QUOTE}{{0,4}}\\s*[:=,]\\s*{QUOTE}{{0,4}}\\{{"), "name"),
-        // A call as Python writes it, at the beginning of a line or where an expression begins in one.
+        // A call as Python writes it: at the beginning of a line a blank may part the two, elsewhere nothing but escapes.
         (format!("{MARGIN}(?:```+\\w*\\s*)?{NAME}[ \\t]*:?\\\\?\\("), "name"),
-        (format!("[\\[;,)(=]\\s*[\"']?{NAME}[\"']?\\("), "name"),
+        (format!("(?:^|{NO_NAME}){NAME}\\\\*[\"']?\\\\*\\("), "name"),
         // A name before an object whose key or end is seen, and a line that is all name above an object.
         (format!("{MARGIN}{NAME}{QUOTE}*\\s*[:=]?\\s*\\{{\\s*(?:\\}}|<|{QUOTE}*[\\w$.-]+{QUOTE}*\\s*:)"), "name"),
         (format!("{MARGIN}{WORDS}[ \\t:*]*\\n\\s*\\{{"), "name"),
@@ -99,6 +102,7 @@ mod tests {
             (r#"["f", {"a": 1}]"#, "[\"f\u{200b}\", {\"a\": 1}]"),
             ("- f (a=1)", "- f\u{200b} (a=1)"),
             ("x = [1, f(a=1)]", "x = [1, f\u{200b}(a=1)]"),
+            ("g.h(f(1) + run\\\\(a))", "g\u{200b}.h(f\u{200b}(1) + r\u{200b}un\\\\(a))"),
             ("1. f: {a: 1}", "1. f\u{200b}: {a: 1}"),
             ("my f\n{\"a\": 1}", "m\u{200b}y f\n{\"a\": 1}"),
             ("see <f>{}</f>", "see <f\u{200b}>{}</f>"),

@@ -2,7 +2,7 @@
 use super::blocks::{self, Blocks};
 use super::model::{Answer, Call, Message, Part, Role, push_behind, text_with};
 use super::{Notes, Written, chat::left_out, media, provider_id, words::spelt_out};
-use crate::provider::Provider;
+use crate::provider::{Provider, arguments};
 use serde_json::{Map, Value, json};
 
 pub(super) fn read(message: &Value, index: usize, out: &mut Vec<Message>) {
@@ -32,7 +32,7 @@ pub(super) fn read(message: &Value, index: usize, out: &mut Vec<Message>) {
                 template.push(block.clone());
             }
             Some("tool_use") => {
-                let input = block.get("input").cloned().unwrap_or_else(|| json!({}));
+                let input = arguments::of_value(block, "input").cloned().unwrap_or_else(|| json!({}));
                 parts.push(Part::Call(Call {
                     id: text("id"),
                     name: text("name"),

@@ -2,7 +2,7 @@
 use super::blocks::{self, Blocks};
 use super::model::{Answer, Call, MediaKind, Message, Part, Role, push_behind, text_with};
 use super::{Notes, Written, chat::left_out, media, provider_id, words::spelt_out};
-use crate::provider::{Provider, extra};
+use crate::provider::{Provider, arguments, extra};
 use serde_json::{Value, json};
 
 pub(super) fn read(message: &Value, index: usize, out: &mut Vec<Message>) {
@@ -17,7 +17,7 @@ pub(super) fn read(message: &Value, index: usize, out: &mut Vec<Message>) {
             parts.push(Part::Text(text.to_owned()));
             template.push(block.clone());
         } else if let Some(call) = block.get("toolUse").filter(|call| call.get("type").is_none()) {
-            let input = call.get("input").cloned().unwrap_or_else(|| json!({}));
+            let input = arguments::of_value(call, "input").cloned().unwrap_or_else(|| json!({}));
             parts.push(Part::Call(Call {
                 id: string(call, "toolUseId"),
                 name: string(call, "name"),

@@ -2,7 +2,7 @@
 use super::model::{Answer, Call, Media, MediaKind, Message, Part, Role, text_of, text_with};
 use super::side::ERROR_PREFIX;
 use super::{Notes, Written, gemini, keep_aside, media, object_of, provider_id, text_of_arguments};
-use crate::provider::{Provider, extra};
+use crate::provider::{Provider, arguments, extra};
 use serde_json::{Map, Value, json};
 
 /// Fields of an assistant message that are state of its provider.
@@ -150,7 +150,10 @@ fn read_calls(message: &Value, index: usize, provider: Provider, parts: &mut Vec
     for (number, call) in calls.chain(legacy).enumerate() {
         let custom = call.get("custom").filter(|custom| custom.is_object());
         let function = custom.or_else(|| call.get("function")).unwrap_or(call);
-        let arguments = function.get(if custom.is_some() { "input" } else { "arguments" });
+        let arguments = match custom {
+            Some(custom) => custom.get("input"),
+            None => arguments::of_value(function, "arguments"),
+        };
         let name = function.get("name").and_then(Value::as_str).unwrap_or_default();
         let id = match call.get("id").and_then(Value::as_str).filter(|id| !id.is_empty()) {
             Some(id) => id.to_owned(),

@@ -1,7 +1,7 @@
 //! Gemini's contents: calls and results are parts; results pair by order and name.
 use super::model::{Answer, Call, Message, Part, Role, push_behind, text_with};
 use super::{Notes, Written, chat::left_out, fill, ids, keep_aside, media, object_of};
-use crate::provider::{Provider, extra};
+use crate::provider::{Provider, arguments, extra};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
@@ -18,7 +18,8 @@ pub(super) fn read(message: &Value, index: usize, out: &mut Vec<Message>) {
         opaque |= signature.is_some();
         let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         if let Some(call) = either(part, "functionCall", "function_call") {
-            let args = call.get("args").filter(|args| !args.is_null()).cloned().unwrap_or_else(|| json!({}));
+            let args =
+                arguments::of_value(call, "args").filter(|args| !args.is_null()).cloned().unwrap_or_else(|| json!({}));
             let id = text(call, "id");
             let mut fields = Map::new();
             fields.insert("$call".into(), json!(calls));

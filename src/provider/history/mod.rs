@@ -464,8 +464,8 @@ pub fn convert_messages(
 
 /// A turn as the message that goes into the history of a conversation with `provider`.
 ///
-/// Calls whose arguments cannot be sent back (cut off, unreadable) are left out; all others are in it, also those that
-/// may not run, since their error result must answer them. For Responses the items are in `output` of the object.
+/// All its calls are in it, also those that may not run: their error result must answer them. Where arguments cannot be sent
+/// back (cut off, unreadable), `{}` stands for them. For Responses the items are in `output` of the object.
 pub fn assistant_message(turn: &Turn<'_>, provider: Provider) -> Value {
     let mut written = write_history(&[turn_message(turn)], provider);
     match provider {
@@ -505,14 +505,14 @@ pub fn turn_message(turn: &Turn<'_>) -> Message {
             item.get("$call").and_then(Value::as_u64) == Some(index as u64)
                 && item.get("type") == Some(&json!("custom_tool_call"))
         });
-        let mut arguments = call.arguments.to_json().into_owned();
+        let readable = call.status.readable();
+        let mut arguments = if readable { call.arguments.to_json().into_owned() } else { "{}".to_owned() };
         let custom = custom.contains(&(index as u64)) || in_items;
         if custom && let Some(Value::String(input)) = call.arguments.to_value().get("input") {
-            arguments = input.clone();
+            arguments = if readable { input.clone() } else { String::new() };
         }
-        // A call that cannot go back keeps its place, so that the state's numbers stay right; writers leave it out.
-        let name = if call.status.readable() { call.name.to_string() } else { String::new() };
-        parts.push(Part::Call(Call { id: call.id.to_string(), name, arguments, object: false, custom }));
+        let (id, name) = (call.id.to_string(), call.name.to_string());
+        parts.push(Part::Call(Call { id, name, arguments, object: false, custom }));
     }
     let mut message = Message::new(Role::Assistant, parts);
     message.reasoning = turn.reasoning.to_string();

@@ -2,7 +2,7 @@
 use super::model::{Answer, Call, Message, Part, Role, text_of};
 use super::side::ERROR_PREFIX;
 use super::{Notes, Written, chat::left_out, fill, keep_aside, media, other_fields, provider_id, text_of_arguments};
-use crate::provider::Provider;
+use crate::provider::{Provider, arguments};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
@@ -14,12 +14,15 @@ pub(super) fn read(item: &Value, index: usize, out: &mut Vec<Message>) {
             let call = Call {
                 id: text("call_id"),
                 name: text("name"),
-                arguments: text(if custom { "input" } else { "arguments" }),
+                arguments: match arguments::of_value(item, "arguments").filter(|_| !custom) {
+                    Some(arguments) => arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned),
+                    None => text("input"),
+                },
                 object: false,
                 custom,
             };
             let mut fields = item.as_object().cloned().unwrap_or_default();
-            for key in ["call_id", "name", "arguments", "input"] {
+            for key in ["call_id", "name", "arguments", "input", "args", "parameters"] {
                 fields.shift_remove(key);
             }
             let Some(message) = answer_of_model(out, index) else { return };

@@ -25,11 +25,19 @@ pub(super) struct Declared {
 pub struct Declarations<'c> {
     set: &'c ToolSet,
     converted: &'c Converted,
+    /// The positions of the tools that are declared, if not all are.
+    only: Option<&'c [usize]>,
 }
 
 impl<'c> Declarations<'c> {
     pub(in crate::schema) fn new(set: &'c ToolSet, converted: &'c Converted) -> Self {
-        Self { set, converted }
+        Self { set, converted, only: None }
+    }
+
+    /// Those of the tools at these positions.
+    #[must_use]
+    pub(super) fn of(self, only: &'c [usize]) -> Self {
+        Self { only: Some(only), ..self }
     }
 
     /// The declarations as a JSON value.
@@ -44,7 +52,8 @@ impl<'c> Declarations<'c> {
 
     /// Each declaration with its tool, for writers that take them one by one.
     fn each(self) -> impl Iterator<Item = Declaration<'c>> {
-        self.converted.declared.iter().filter_map(move |declared| {
+        let meant = move |declared: &&Declared| self.only.is_none_or(|only| only.contains(&declared.tool));
+        self.converted.declared.iter().filter(meant).filter_map(move |declared| {
             let tool = self.set.tools().get(declared.tool)?;
             Some(Declaration { tool, declared, converted: self.converted })
         })
@@ -56,7 +65,7 @@ impl Serialize for Declarations<'_> {
         let Some(key) = self.converted.target.shape().and_then(|shape| shape.group) else {
             return serializer.collect_seq(self.each());
         };
-        let any = !self.converted.declared.is_empty();
+        let any = self.each().next().is_some();
         serializer.collect_seq(any.then_some(One(key, Group(*self))))
     }
 }

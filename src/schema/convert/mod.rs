@@ -1,13 +1,16 @@
 //! Tools in each provider's shape: schemas rewritten by the target's profile, names legal there, every loss noted.
+mod answer;
 mod anthropic;
 mod bedrock;
 mod budget;
+mod choice;
 mod cohere;
 mod declare;
 mod gemini;
 mod keywords;
 mod llama_cpp;
 mod loss;
+mod members;
 mod merge;
 mod mistral;
 mod moonshot;
@@ -21,6 +24,7 @@ mod target;
 mod untouched;
 mod walk;
 
+pub use choice::{Choice, ToolChoice};
 pub use declare::Declarations;
 pub use loss::{Loss, LossKind};
 pub(in crate::schema) use target::is_carried;

@@ -98,10 +98,15 @@ const NAMES: &[(&str, Format)] = &[
     ("openrouter", Format::OpenRouter),
 ];
 
+/// A name as the table spells it.
+pub(super) fn plain(name: &str) -> String {
+    name.trim().to_ascii_lowercase().replace(['-', '.', ' '], "_")
+}
+
 impl Format {
     /// The format of that name. The one table of such names: [`crate::provider::Provider`] has none of its own.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        let plain = name.trim().to_ascii_lowercase().replace(['-', '.', ' '], "_");
+        let plain = plain(name);
         NAMES.iter().find(|(known, _)| *known == plain).map(|(_, format)| *format)
     }
 

@@ -361,7 +361,7 @@ impl JsonCalls {
         out.made_content(content.unwrap_or_default());
         issues.into_iter().for_each(|issue| out.issue(issue));
         if unfinished && envelope == Envelope::NoCalls {
-            out.issue(needs_more_work(from));
+            out.issue(Issue::more_work(from));
         }
         if let Some(pending) = &mut writer.pending {
             let beside = |repair: &Repair| repair.offset.is_none_or(|at| at >= from);
@@ -423,7 +423,7 @@ pub(super) fn whole_envelope(
     report(cx, out, writer.start, frame.others.iter().filter(|member| content != Some(&member.value)));
     let unfinished = |member: &Other| Key::of(member.raw_key(cx)) == Key::NeedsMoreWork && member.value(cx) == "true";
     if envelope == Envelope::NoCalls && frame.others.iter().any(unfinished) {
-        out.issue(needs_more_work(if cx.made { writer.start } else { frame.start }));
+        out.issue(Issue::more_work(if cx.made { writer.start } else { frame.start }));
     }
 }
 
@@ -449,11 +449,6 @@ fn read_content(cx: &Reader<'_>, out: &mut Output, content: &Range<usize>) -> St
         out.trace.note(content.clone(), Noted::Content);
     }
     decode(cx.part(content)).into_owned()
-}
-
-/// An envelope without calls says that there is more to do.
-fn needs_more_work(at: usize) -> Issue {
-    Issue::at(IssueCode::EnvelopeMember, at, "there are no calls, and the envelope says that more work is needed")
 }
 
 /// An object of these members, which begins with what was `told` of it.
