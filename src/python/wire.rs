@@ -11,7 +11,7 @@ use crate::{Error, ErrorCode};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBool, PyBytes, PyTuple};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 mod classes {
     use pyo3::import_exception;
