@@ -218,6 +218,30 @@ def sdks(session: nox.Session) -> None:
 
 
 @nox.session
+def clients(session: nox.Session) -> None:
+    """Real coding clients (from npm, 2 GB, kept in target/clients) against a model that writes its calls as text."""
+    install_tools(session, "test", "router")
+    install_package(session)
+    folder = Path("target/clients").resolve()
+    # With the Node of the machine npm may pick older versions of the clients without a word.
+    node = folder / "node" / "node_modules" / "node" / "bin"
+    packages = {
+        "node": "node@22",
+        "claude": "@anthropic-ai/claude-code",
+        "codex": "@openai/codex",
+        "opencode": "opencode-ai",
+        "cline": "cline",
+        "qwen": "@qwen-code/qwen-code",
+    }
+    for name, package in packages.items():
+        env = {"PATH": f"{node}{os.pathsep}{os.environ['PATH']}"}
+        install = ["npm", "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(folder / name), package]
+        session.run(*install, external=True, env=env)
+    env = {"TOOLGLOT_CLIENTS": str(folder)}
+    session.run("pytest", "tests_clients", "-p", "no:unraisableexception", *session.posargs, env=env)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Speed, beside the peers that are packages: nox -s bench -- [options of benches/python/compare.py].
 

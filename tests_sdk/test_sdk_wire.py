@@ -8,6 +8,7 @@ from typing import Any
 
 import anthropic
 import httpx
+import httpx2
 import openai
 import pytest
 
@@ -30,7 +31,7 @@ def pieces(text: str) -> Iterator[str]:
     return (text[at : at + 4] for at in range(0, len(text), 4))
 
 
-def chat(request: Any, text: str, calls: bool) -> httpx.Response:
+def chat(request: Any, text: str, calls: bool, module: Any) -> Any:
     head = {"id": "c1", "created": 5, "model": "b"}
     usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
     call = {"id": "call_1", "type": "function", "function": {"name": "ls", "arguments": '{"path": "/é"}'}}
@@ -38,7 +39,7 @@ def chat(request: Any, text: str, calls: bool) -> httpx.Response:
     if not request.get("stream"):
         message = {"role": "assistant", "content": text, **({"tool_calls": [call]} if calls else {})}
         choice = {"index": 0, "message": message, "finish_reason": finish}
-        return httpx.Response(200, json={**head, "object": "chat.completion", "choices": [choice], "usage": usage})
+        return module.Response(200, json={**head, "object": "chat.completion", "choices": [choice], "usage": usage})
 
     def chunk(delta: Any, finish: Any = None) -> Any:
         return {
@@ -54,35 +55,34 @@ def chat(request: Any, text: str, calls: bool) -> httpx.Response:
         arguments = call["function"]["arguments"]
         events += [chunk({"tool_calls": [{"index": 0, "function": {"arguments": p}}]}) for p in pieces(arguments)]
     events += [chunk({}, finish), {**head, "object": "chat.completion.chunk", "choices": [], "usage": usage}]
-    return stream(sse(*events) + b"data: [DONE]\n\n")
+    return stream(sse(*events) + b"data: [DONE]\n\n", module)
 
 
-def gemini(request: Any, text: str, calls: bool) -> httpx.Response:
+def gemini(text: str, calls: bool) -> Any:
     parts: list[Any] = [{"text": text}] if text else []
     if calls:
         parts.append({"functionCall": {"name": "ls", "args": {"path": "/é"}}})
     usage = {"promptTokenCount": 7, "candidatesTokenCount": 3, "totalTokenCount": 10}
     candidate = {"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": "STOP"}
-    body = {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "b"}
-    return body  # type: ignore[return-value]
+    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "b"}
 
 
-def stream(body: bytes) -> httpx.Response:
-    return httpx.Response(200, content=body, headers={"content-type": "text/event-stream"})
+def stream(body: bytes, module: Any) -> Any:
+    return module.Response(200, content=body, headers={"content-type": "text/event-stream"})
 
 
-def server(backend: str, text: str, calls: bool) -> Callable[[httpx.Request], httpx.Response]:
-    def answer(request: httpx.Request) -> httpx.Response:
+def server(backend: str, text: str, calls: bool, module: Any = httpx) -> Callable[[Any], Any]:
+    def answer(request: Any) -> Any:
         body = json.loads(request.content)
         path = request.url.path
         if backend == "gemini":
             assert "GenerateContent" in path or "generateContent" in path
-            made = gemini(body, text, calls)
+            made = gemini(text, calls)
             if "streamGenerateContent" in path:
-                return stream(sse(made))
-            return httpx.Response(200, json=made)
+                return stream(sse(made), module)
+            return module.Response(200, json=made)
         assert path.endswith("/chat/completions")
-        return chat(body, text, calls)
+        return chat(body, text, calls, module)
 
     return answer
 
@@ -94,9 +94,9 @@ CASES = [("I look. " + CALL, False), ("I look.", True)]
 @pytest.mark.parametrize("backend", ["chat", "gemini"])
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "stream"])
 class TestEverySdk:
-    def transport(self, backend: str, text: str, calls: bool) -> httpx.Client:
-        inner = httpx.MockTransport(server(backend, text, calls))
-        return httpx.Client(transport=toolglot.Transport(inner, backend=backend))
+    def transport(self, backend: str, text: str, calls: bool, module: Any = httpx) -> Any:
+        inner = module.MockTransport(server(backend, text, calls, module))
+        return module.Client(transport=toolglot.Transport(inner, backend=backend))
 
     def test_chat(self, backend: str, text: str, calls: bool, streamed: bool) -> None:
         client = openai.OpenAI(
@@ -138,8 +138,9 @@ class TestEverySdk:
         assert answer.usage.input_tokens == 7
 
     def test_anthropic(self, backend: str, text: str, calls: bool, streamed: bool) -> None:
+        # Its newer versions are built on httpx2, and refuse the clients of httpx.
         client = anthropic.Anthropic(
-            base_url="http://model", api_key="k", http_client=self.transport(backend, text, calls)
+            base_url="http://model", api_key="k", http_client=self.transport(backend, text, calls, httpx2)
         )
         tools: Any = [{"name": "ls", "input_schema": SCHEMA}]
         options: Any = {"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": "?"}], "tools": tools}
@@ -178,8 +179,8 @@ def test_a_refused_request_is_an_error_of_the_sdk() -> None:
 
 
 def test_threads_are_refused_as_the_runner_understands() -> None:
-    transport = toolglot.Transport(httpx.MockTransport(server("chat", "Hi", False)), backend="chat")
-    client = anthropic.Anthropic(base_url="http://model", api_key="k", http_client=httpx.Client(transport=transport))
+    transport = toolglot.Transport(httpx2.MockTransport(server("chat", "Hi", False, httpx2)), backend="chat")
+    client = anthropic.Anthropic(base_url="http://model", api_key="k", http_client=httpx2.Client(transport=transport))
     with pytest.raises(anthropic.BadRequestError) as caught:
         client.messages.create(
             model="m",

@@ -1360,6 +1360,8 @@ class Translation:
 
         Errors are told in the client's API. What a model wrote and a server refused (``failed_generation``) is an answer.
         """
+    def unreachable(self) -> Answered:
+        """What the client is told where the backend cannot be reached: ``backend_unreachable``, 502."""
     def stream(self) -> TranscodedStream:
         """What turns the backend's stream into the client's."""
 
@@ -1379,6 +1381,12 @@ class Answered:
     @property
     def issues(self) -> tuple[Issue, ...]:
         """What is odd and has no place in the client's API: a call that was required and did not come."""
+    @property
+    def error(self) -> str | None:
+        """Why it is an error, as a fixed word; ``None`` if it is an answer."""
+    @property
+    def detail(self) -> str | None:
+        """What the backend said of its error, for a log; ``None`` if there is none."""
 
 @final
 class TranscodedStream:
@@ -1408,6 +1416,9 @@ class TranscodedStream:
     @property
     def error(self) -> str | None:
         """Why the stream ended with an error, as a fixed word; ``None`` if it did not."""
+    @property
+    def detail(self) -> str | None:
+        """What the backend said of its error, for a log; ``None`` if there is none."""
 
 @final
 class StreamNormalizer:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Literal
 
 from ._core import TranscodedStream, Transcoder, Translation, Turn
+from ._stream import note_outcome
 from .errors import WireError
 
 __all__ = ["create_app", "create_router"]
@@ -37,7 +38,9 @@ class _Httpx:
             if client is not None
             else httpx.AsyncClient(
                 timeout=httpx.Timeout(limits["timeout"], connect=limits["connect_timeout"]),
-                limits=httpx.Limits(max_connections=limits["max_connections"]),
+                limits=httpx.Limits(
+                    max_connections=limits["max_connections"], max_keepalive_connections=limits["max_connections"]
+                ),
             )
         )
 
@@ -82,6 +85,7 @@ def create_router(
     connect_timeout: float = 10,
     max_connections: int = 200,
     silence: float = 10,
+    max_answer: int = 32 * 1024 * 1024,
     on_request: OnRequest | None = None,
     on_turn: OnTurn | None = None,
     **options: Any,
@@ -102,6 +106,7 @@ def create_router(
         max_connections: Connections to the backend at one time.
         silence: Seconds after which a client whose stream has not begun is told that somebody is there: the Claude CLI gives
             up after 20.
+        max_answer: Bytes that a whole answer may have, unpacked.
         on_request: Called with the client's request (FastAPI's) and its :class:`toolglot.Translation` before it is sent. To
             refuse it, raise FastAPI's ``HTTPException``.
         on_turn: Called with the :class:`toolglot.Turn` that was read and the translation, after an answer.
@@ -158,24 +163,26 @@ def create_router(
             )
         except out.errors:
             _log.exception("the backend does not answer")
-            return _whole(Response, translation, b"", 502)
+            unreachable = translation.unreachable()
+            return Response(unreachable.body, unreachable.status, media_type=_JSON)
         if translation.is_stream and status == 200:
             stream = translation.stream()
             body = _passed_on(stream, translation, chunks, close, out.errors, on_turn, silence)
             return StreamingResponse(body, media_type="text/event-stream", headers={"cache-control": "no-cache"})
         try:
-            whole = b"".join([chunk async for chunk in chunks])
+            whole = await _joined(chunks, max_answer)
         except out.errors:
             _log.exception("the backend's answer broke off")
             whole, status = b"", 502
         finally:
             await close()
         answered = translation.answer(whole, status)
-        if on_turn is not None and answered.turn is not None:
-            await _called(on_turn, answered.turn, translation)
-        headers = (
-            {"x-toolglot-issues": "; ".join(issue.message for issue in answered.issues)} if answered.issues else {}
-        )
+        if answered.error is not None:
+            _log.error("the backend's answer is %s: %.2000s", answered.error, answered.detail)
+        await _told(on_turn, answered.turn, translation)
+        # A message quotes what the model wrote, and a header is one line of ASCII.
+        issues = "; ".join(issue.message for issue in answered.issues)[:1000]
+        headers = {"x-toolglot-issues": ascii(issues)[1:-1]} if issues else {}
         return Response(answered.body, answered.status, headers=headers, media_type=_JSON)
 
     def endpoint(transcoder: Transcoder) -> Any:
@@ -196,7 +203,7 @@ def create_router(
             _log.exception("the backend does not answer")
             return Response(b'{"error": {"message": "The backend does not answer."}}', 502, media_type=_JSON)
         try:
-            return Response(b"".join([chunk async for chunk in chunks]), status, media_type=_JSON)
+            return Response(await _joined(chunks, max_answer), status, media_type=_JSON)
         finally:
             await close()
 
@@ -235,9 +242,25 @@ async def _called(hook: Callable[..., Any], *arguments: Any) -> None:
         await result
 
 
-def _whole(response: Any, translation: Translation, body: bytes, status: int) -> Any:
-    answered = translation.answer(body, status)
-    return response(answered.body, answered.status, media_type=_JSON)
+async def _told(on_turn: OnTurn | None, turn: Turn | None, translation: Translation) -> None:
+    """Tell the application what was read. What goes wrong with that is no concern of the client's, who has its answer."""
+    if on_turn is None or turn is None:
+        return
+    try:
+        await _called(on_turn, turn, translation)
+    except Exception:
+        _log.exception("on_turn failed")
+
+
+async def _joined(chunks: AsyncIterator[bytes], most: int) -> bytes:
+    """The body; nothing, which is no answer, where it is too long: a small body may unpack to gigabytes."""
+    body = bytearray()
+    async for chunk in chunks:
+        body += chunk
+        if len(body) > most:
+            _log.error("the backend's answer has more than %d bytes", most)
+            return b""
+    return bytes(body)
 
 
 async def _or_silence(chunks: Any, seconds: float) -> AsyncIterator[bytes | None]:
@@ -283,7 +306,7 @@ async def _passed_on(
             _log.exception("the backend's stream broke off")
             if out := stream.abort():
                 yield out
-        if on_turn is not None and (turn := stream.turn) is not None:
-            await _called(on_turn, turn, translation)
+        note_outcome(stream)
+        await _told(on_turn, stream.turn, translation)
     finally:
         await close()

@@ -239,6 +239,12 @@ impl Reader {
         first.is_some_and(|choice| choice.out.in_text(index))
     }
 
+    /// What was held back of the text that was read again without calls.
+    pub(super) fn reread_tail(&self) -> &str {
+        let first = self.choices.iter().find(|choice| Some(choice.index) == self.first);
+        first.map_or("", |choice| choice.out.reread_tail())
+    }
+
     /// The turns, in the order of their choices.
     pub(super) fn finish(&mut self) -> Result<Vec<Turn<'static>>, Error> {
         self.join_halves(true);

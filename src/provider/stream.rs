@@ -122,6 +122,11 @@ impl StreamNormalizer {
         self.reader.as_ref().and_then(Reader::failure)
     }
 
+    /// What was held back of the text that was read again without its calls, when that was done: it is told later.
+    pub(crate) fn reread_tail(&self) -> &str {
+        self.reader.as_ref().map_or("", Reader::reread_tail)
+    }
+
     fn drain(&mut self, events: &mut Vec<Event>) {
         if let Some(reader) = &mut self.reader {
             reader.take_events(false, events);

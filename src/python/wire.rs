@@ -168,16 +168,15 @@ impl Translation {
 
     #[doc = stub!("Translation.answer")]
     #[pyo3(signature = (body, status=200))]
-    fn answer<'py>(&self, py: Python<'py>, body: &Bound<'_, PyAny>, status: u16) -> PyResult<Answered> {
+    fn answer(&self, py: Python<'_>, body: &Bound<'_, PyAny>, status: u16) -> PyResult<Answered> {
         let bytes = bytes_argument(body)?;
         let answered = guard_detached(py, bytes.len(), || self.0.answer(status, &bytes))?;
-        let turn = answered.turn.map(|turn| Turn::from_core(py, turn, &Input::None, self.0.tools())).transpose()?;
-        Ok(Answered {
-            status: answered.status,
-            body: PyBytes::new(py, &answered.body).unbind(),
-            turn: turn.map(Bound::unbind),
-            issues: tuple_of(py, &answered.issues, Issue)?.unbind(),
-        })
+        self.answered(py, answered)
+    }
+
+    #[doc = stub!("Translation.unreachable")]
+    fn unreachable(&self, py: Python<'_>) -> PyResult<Answered> {
+        self.answered(py, self.0.unreachable())
     }
 
     #[doc = stub!("Translation.stream")]
@@ -188,6 +187,20 @@ impl Translation {
 
     fn __repr__(&self) -> String {
         format!("<toolglot.Translation to {}>", self.path())
+    }
+}
+
+impl Translation {
+    fn answered(&self, py: Python<'_>, answered: wire::Answered) -> PyResult<Answered> {
+        let turn = answered.turn.map(|turn| Turn::from_core(py, turn, &Input::None, self.0.tools())).transpose()?;
+        Ok(Answered {
+            status: answered.status,
+            body: PyBytes::new(py, &answered.body).unbind(),
+            turn: turn.map(Bound::unbind),
+            issues: tuple_of(py, &answered.issues, Issue)?.unbind(),
+            error: answered.error.as_ref().map(|error| error.code.as_str()),
+            detail: answered.error.map(|error| error.detail),
+        })
     }
 }
 
@@ -202,6 +215,10 @@ pub(super) struct Answered {
     turn: Option<Py<Turn>>,
     #[doc = stub!("Answered.issues")]
     issues: Py<PyTuple>,
+    #[doc = stub!("Answered.error")]
+    error: Option<&'static str>,
+    #[doc = stub!("Answered.detail")]
+    detail: Option<String>,
 }
 
 struct State {
@@ -275,5 +292,12 @@ impl TranscodedStream {
     fn error(&self, py: Python<'_>) -> Option<&'static str> {
         let state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         state.stream.error().map(|error| error.code.as_str())
+    }
+
+    #[doc = stub!("TranscodedStream.detail")]
+    #[getter]
+    fn detail(&self, py: Python<'_>) -> Option<String> {
+        let state = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        state.stream.error().map(|error| error.detail.clone())
     }
 }

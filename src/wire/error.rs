@@ -21,6 +21,8 @@ codes! {
         PreviousResponseUnsupported => "previous_response_not_supported",
         /// The backend reported an error.
         BackendError => "backend_error",
+        /// The backend cannot be reached, or sent nothing.
+        BackendUnreachable => "backend_unreachable",
         /// The backend's answer ended in the middle.
         BackendDisconnected => "backend_disconnected",
         /// What the backend sent is no answer.
@@ -35,7 +37,11 @@ impl WireCode {
     pub const fn is_clients(self) -> bool {
         !matches!(
             self,
-            Self::BackendError | Self::BackendDisconnected | Self::BackendBadAnswer | Self::BackendBadStream
+            Self::BackendError
+                | Self::BackendUnreachable
+                | Self::BackendDisconnected
+                | Self::BackendBadAnswer
+                | Self::BackendBadStream
         )
     }
 }
@@ -51,21 +57,24 @@ pub struct WireError {
     pub message: String,
     /// Where in the request, as OpenAI writes it (`messages[0]`); empty if nowhere in particular.
     pub param: String,
+    /// What the backend said of it: for a log. A client gets it in `message`, where [`super::Options::show_errors`] says so.
+    pub detail: String,
 }
 
 impl WireError {
     pub(super) fn refused(code: WireCode, param: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { code, status: 400, message: message.into(), param: param.into() }
+        Self { code, status: 400, message: message.into(), param: param.into(), detail: String::new() }
     }
 
     pub(super) fn backend(code: WireCode) -> Self {
         let message = match code {
             WireCode::BackendError => "The backend reported an error.",
+            WireCode::BackendUnreachable => "The backend does not answer.",
             WireCode::BackendDisconnected => "The backend's answer broke off.",
             WireCode::BackendBadStream => "The backend's stream cannot be read.",
             _ => "The backend's answer cannot be read.",
         };
-        Self { code, status: 502, message: message.to_owned(), param: String::new() }
+        Self { code, status: 502, message: message.to_owned(), param: String::new(), detail: String::new() }
     }
 
     /// The HTTP body in the client's API.

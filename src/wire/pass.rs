@@ -42,13 +42,16 @@ fn raw_frame(name: Option<&str>, data: &str, out: &mut String) {
         out.push_str(name);
         out.push('\n');
     }
-    // The lines of an event were joined by line feeds.
-    for line in data.split('\n') {
-        out.push_str("data: ");
+    out.push_str("data: ");
+    // A payload over several lines goes on in one, for clients that read line by line: between values, a line feed is as good
+    // as a space, and in a string it is none of JSON.
+    let mut lines = data.split('\n');
+    out.push_str(lines.next().unwrap_or_default());
+    for line in lines {
+        out.push(' ');
         out.push_str(line);
-        out.push('\n');
     }
-    out.push('\n');
+    out.push_str("\n\n");
 }
 
 /// A member that says nothing.

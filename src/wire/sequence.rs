@@ -71,6 +71,8 @@ pub(super) struct Sequence {
     /// Calls in the text were told, and then native ones came.
     overtaken: bool,
     hints: VecDeque<Hint>,
+    /// Text that the client has, and that is still to be told again.
+    retold: String,
     told: usize,
     withheld: usize,
 }
@@ -86,6 +88,7 @@ impl Sequence {
             held: Vec::new(),
             overtaken: false,
             hints: VecDeque::new(),
+            retold: String::new(),
             told: 0,
             withheld: 0,
         }
@@ -111,22 +114,31 @@ impl Sequence {
         self.open.is_none() && self.waiting.is_empty()
     }
 
-    /// Takes the events of one chunk. `in_text`: whether the call of that number stands in the text.
+    /// Takes the events of one chunk. `in_text`: whether the call of that number stands in the text. `tail`: what is held back
+    /// of text that is read again.
     pub(super) fn take(
         &mut self,
         events: &mut Vec<Event>,
         in_text: impl Fn(usize) -> bool,
+        tail: &str,
         writer: &mut dyn Writer,
         out: &mut String,
     ) {
         let mut reread = false;
-        for event in events.drain(..) {
-            match &event {
+        for mut event in events.drain(..) {
+            match &mut event {
                 // The text is read once more without its calls, which were told already: it is not told again.
                 Event::Issue(issue) if issue.code == IssueCode::QuotedCall && self.told_in_text() => {
                     (reread, self.overtaken) = (true, true);
+                    tail.clone_into(&mut self.retold);
                 }
                 Event::Text(_) | Event::Reasoning(_) if reread => continue,
+                Event::Text(text) if !self.retold.is_empty() => {
+                    self.forget_retold(text);
+                    if text.is_empty() {
+                        continue;
+                    }
+                }
                 Event::CallStarted { index, .. } if !in_text(*index) && self.told_in_text() => {
                     self.held.push(event);
                     reread = false;
@@ -140,6 +152,20 @@ impl Sequence {
             }
             let text = matches!(&event, Event::CallStarted { index, .. } if in_text(*index));
             self.next(event, text, writer, out);
+        }
+    }
+
+    /// Takes from the beginning of a text what the client has of it.
+    fn forget_retold(&mut self, text: &mut String) {
+        let same = self.retold.bytes().zip(text.bytes()).take_while(|(retold, told)| retold == told).count();
+        if same == text.len() {
+            self.retold.drain(..same);
+            text.clear();
+        } else {
+            if same == self.retold.len() {
+                text.drain(..same);
+            }
+            self.retold.clear();
         }
     }
 

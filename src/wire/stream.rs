@@ -6,7 +6,7 @@ use super::request::Asked;
 use super::sequence::Sequence;
 use super::write::{self, Anthropic, Chat, End, Envelope, Responses, Writer};
 use super::{BackendApi, ClientApi, Translation};
-use crate::provider::{Frame, Node, Splitter, StreamNormalizer};
+use crate::provider::{Frame, Node, Splitter, StreamNormalizer, mend_surrogates};
 use crate::turn::{Event, Source, StopReason, Turn};
 use std::sync::Arc;
 
@@ -66,7 +66,8 @@ impl Lane {
     pub(super) fn write(&mut self, out: &mut String) {
         let Self { normalizer, sequence, writer, events, .. } = self;
         let in_text = |index| normalizer.as_ref().is_some_and(|normalizer| normalizer.in_text(index));
-        sequence.take(events, in_text, writer.writer(), out);
+        let tail = normalizer.as_ref().map_or("", StreamNormalizer::reread_tail);
+        sequence.take(events, in_text, tail, writer.writer(), out);
     }
 }
 
@@ -100,6 +101,10 @@ pub struct Stream {
     pub(super) passing: Option<Passing>,
     /// A payload came.
     pub(super) begun: bool,
+    /// What came is no stream: bytes without a payload, a comment or `[DONE]`.
+    strange: bool,
+    /// A comment or `[DONE]` came.
+    framed: bool,
     over: bool,
     turn: Option<Turn<'static>>,
     error: Option<WireError>,
@@ -124,6 +129,8 @@ impl Translation {
             envelope,
             passing,
             begun: false,
+            strange: false,
+            framed: false,
             over: false,
             turn: None,
             error: None,
@@ -141,6 +148,7 @@ impl Stream {
                 self.fail(WireError::backend(WireCode::BackendBadStream), None);
             }
             self.splitter = splitter;
+            self.strange = !self.framed && (self.strange || !bytes.is_empty());
         }
         into.extend_from_slice(self.out.as_bytes());
         self.out.clear();
@@ -200,12 +208,15 @@ impl Stream {
         }
         match frame {
             Frame::Comment(comment) => {
+                self.framed = true;
                 let comment = String::from_utf8_lossy(comment);
                 if let Some(lane) = self.lanes.first_mut() {
                     lane.writer.writer().keep_alive(&comment, &mut self.out);
                 }
             }
             Frame::Done => {
+                self.framed = true;
+                self.strange = false;
                 for lane in &mut self.lanes {
                     if let Some(normalizer) = &mut lane.normalizer {
                         normalizer.feed_done(&mut lane.events);
@@ -224,7 +235,9 @@ impl Stream {
         if let Node::Array(items) = &node {
             items.iter().for_each(|item| self.payload(event, None, item));
         } else {
-            self.payload(event, std::str::from_utf8(data).ok(), &node);
+            // Half a character is joined with its other half, or replaced: such a chunk does not go on as it came.
+            let raw = std::str::from_utf8(data).ok().filter(|text| mend_surrogates(text).is_none());
+            self.payload(event, raw, &node);
         }
     }
 
@@ -281,7 +294,7 @@ impl Stream {
             let turn = normalizer.finish(&mut events);
             let native = turn.as_ref().is_ok_and(|turn| turn.source == Source::Native);
             let in_text = |index: usize| known.contains(&index) || (index >= announced && !native);
-            lane.sequence.take(&mut events, in_text, lane.writer.writer(), &mut self.out);
+            lane.sequence.take(&mut events, in_text, "", lane.writer.writer(), &mut self.out);
             ends.push((turn, ended));
         }
         let mut turns = Vec::new();
@@ -295,7 +308,7 @@ impl Stream {
             let turn = match turn {
                 Ok(turn) => turn,
                 Err(error) => {
-                    let code = if self.begun { WireCode::BackendDisconnected } else { WireCode::BackendBadAnswer };
+                    let code = if self.begun || !self.strange { WireCode::BackendDisconnected } else { WireCode::BackendBadAnswer };
                     return self.fail(WireError::backend(code), Some(error.to_string()));
                 }
             };
@@ -370,11 +383,12 @@ impl Stream {
             drop(normalizer.finish(&mut events));
             events.retain(|event| matches!(event, Event::Text(_) | Event::Reasoning(_)));
             if lane.sequence.is_idle() {
-                lane.sequence.take(&mut events, |_| false, lane.writer.writer(), &mut self.out);
+                lane.sequence.take(&mut events, |_| false, "", lane.writer.writer(), &mut self.out);
             }
         }
-        if let Some(detail) = detail.filter(|_| self.asked.options.show_errors) {
-            error.message = detail;
+        error.detail = detail.unwrap_or_default();
+        if self.asked.options.show_errors && !error.detail.is_empty() {
+            error.message.clone_from(&error.detail);
         }
         if let Some(lane) = self.lanes.first_mut() {
             lane.writer.writer().fail(&error, &mut self.out);

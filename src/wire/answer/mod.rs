@@ -23,6 +23,8 @@ pub struct Answered {
     pub turn: Option<Turn<'static>>,
     /// What is odd about the answer that the client's API has no place for.
     pub issues: Vec<Issue>,
+    /// Why it is none, if it is an error.
+    pub error: Option<WireError>,
 }
 
 /// A call as a client is told it.
@@ -51,10 +53,18 @@ impl Translation {
     pub fn answer(&self, status: u16, body: &[u8]) -> Answered {
         match self.read(status, body) {
             Ok(answered) => answered,
-            Err(error) => {
-                Answered { status: error.status, body: error.body(self.asked.client), turn: None, issues: Vec::new() }
-            }
+            Err(error) => self.failed(error),
         }
+    }
+
+    /// What the client is told where the backend cannot be reached.
+    pub fn unreachable(&self) -> Answered {
+        self.failed(WireError::backend(WireCode::BackendUnreachable))
+    }
+
+    fn failed(&self, error: WireError) -> Answered {
+        let (status, body) = (error.status, error.body(self.asked.client));
+        Answered { status, body, turn: None, issues: Vec::new(), error: Some(error) }
     }
 
     fn read(&self, status: u16, body: &[u8]) -> Result<Answered, WireError> {
@@ -94,7 +104,9 @@ impl Translation {
         let same = asked.client.as_backend() == asked.backend;
         // A body in place of another API's is written anew; an error's is no answer of any.
         let own = Some(&node).filter(|_| same && !failed && first.source != Source::FailedGeneration);
-        let unchanged = own.is_some() && tellings.iter().all(|telling| !telling.changed);
+        let unchanged = own.is_some_and(|own| {
+            tellings.iter().all(|telling| !telling.changed) && says_the_same(own, asked.client, &tellings)
+        });
         let body = if unchanged {
             text.to_vec()
         } else {
@@ -106,7 +118,57 @@ impl Translation {
             body.to_string().into_bytes()
         };
         drop(tellings);
-        Ok(Answered { status: 200, body, turn: turns.into_iter().next(), issues })
+        Ok(Answered { status: 200, body, turn: turns.into_iter().next(), issues, error: None })
+    }
+}
+
+/// A body of the client's own API says just what was read: the same text, and calls with the same ids.
+fn says_the_same(own: &Node<'_>, api: ClientApi, tellings: &[Telling<'_>]) -> bool {
+    let same = |text: Option<&str>, ids: Vec<&str>, telling: &Telling<'_>| {
+        text.is_none_or(|text| text == telling.turn.content)
+            && ids.iter().copied().eq(telling.calls.iter().map(|call| call.id.as_str()))
+    };
+    let with = |items: &'_ [Node<'_>], kinds: &[&str]| -> Vec<usize> {
+        let kind = |item: &Node<'_>| item.text("type").is_some_and(|kind| kinds.contains(&kind));
+        (0..items.len()).filter(|at| items.get(*at).is_some_and(kind)).collect()
+    };
+    match (api, tellings) {
+        (ClientApi::Chat, _) => {
+            let mut choices: Vec<&Node<'_>> = own.list("choices").iter().filter(|choice| choice.is_object()).collect();
+            choices.sort_by_key(|choice| choice.count("index").unwrap_or_default());
+            choices.len() == tellings.len()
+                && choices.iter().zip(tellings).all(|(choice, telling)| {
+                    let Some(message) = choice.get("message") else { return false };
+                    let ids = message.list("tool_calls").iter().map(|call| call.text("id").unwrap_or_default());
+                    same(message.text("content"), ids.collect(), telling)
+                })
+        }
+        (ClientApi::Anthropic, [telling]) => {
+            let blocks = own.list("content");
+            let at = |place: &usize| blocks.get(*place);
+            let texts = with(blocks, &["text"]);
+            let text = match texts.as_slice() {
+                [place] => at(place).and_then(|block| block.text("text")),
+                _ => None,
+            };
+            let ids = with(blocks, &["tool_use"]);
+            same(text, ids.iter().filter_map(at).filter_map(|block| block.text("id")).collect(), telling)
+        }
+        (ClientApi::Responses, [telling]) => {
+            let items = own.list("output");
+            let calls = with(items, &["function_call", "custom_tool_call"]);
+            let ids = calls.iter().filter_map(|place| items.get(*place)?.text("call_id")).collect();
+            let messages = with(items, &["message"]);
+            let text = match messages.as_slice() {
+                [place] => items.get(*place).map(|message| message.list("content")).and_then(|parts| match parts {
+                    [part] => part.text("text"),
+                    _ => None,
+                }),
+                _ => None,
+            };
+            same(text, ids, telling)
+        }
+        _ => false,
     }
 }
 
@@ -126,8 +188,9 @@ impl Asked {
             error.status = status;
         }
         let tells = (400..500).contains(&status) || self.options.show_errors;
-        if let Some(detail) = detail.filter(|detail| tells && !detail.is_empty()) {
-            error.message = detail;
+        error.detail = detail.unwrap_or_default();
+        if tells && !error.detail.is_empty() {
+            error.message.clone_from(&error.detail);
         }
         error
     }

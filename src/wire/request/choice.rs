@@ -44,6 +44,8 @@ pub(crate) struct Wanted {
     pub(crate) choice: Choice,
     /// Several calls may come in one answer.
     pub(crate) parallel: bool,
+    /// Where the request says it.
+    pub(crate) param: &'static str,
 }
 
 /// Reads what `body` says.
@@ -58,7 +60,7 @@ pub(crate) fn read(body: &Node<'_>, api: ClientApi, losses: &mut Losses) -> Resu
         ClientApi::Anthropic => !said.is_some_and(|said| said.is_true("disable_parallel_tool_use")),
         _ => !matches!(body.get("parallel_tool_calls"), Some(Node::Bool(false))),
     };
-    let Some(said) = said else { return Ok(Wanted { choice: Choice::Auto, parallel }) };
+    let Some(said) = said else { return Ok(Wanted { choice: Choice::Auto, parallel, param }) };
     let refused = |message: &str| WireError::refused(WireCode::InvalidValue, param, format!("{param} {message}"));
     let choice = match api {
         ClientApi::Anthropic => match said.text("type") {
@@ -83,7 +85,7 @@ pub(crate) fn read(body: &Node<'_>, api: ClientApi, losses: &mut Losses) -> Resu
         ClientApi::Anthropic => "must have the type auto, any, none or tool",
         _ => "must be none, auto, required, a function or allowed_tools",
     };
-    Ok(Wanted { choice: choice.ok_or_else(|| refused(message))?, parallel })
+    Ok(Wanted { choice: choice.ok_or_else(|| refused(message))?, parallel, param })
 }
 
 /// OpenAI's objects: a function, a custom tool, a list of allowed tools.

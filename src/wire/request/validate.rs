@@ -23,8 +23,8 @@ pub(super) fn choice(wanted: &Wanted, declared: &Declared) -> Result<(), WireErr
     };
     match wanted.choice.only().and_then(|names| names.iter().find(|name| !known(name))) {
         Some(name) => {
-            let message = format!("tool_choice names {}, which is none of the tools", shown(&[name]));
-            Err(WireError::refused(WireCode::InvalidValue, "tool_choice", message))
+            let message = format!("{} names {}, which is none of the tools", wanted.param, shown(&[name]));
+            Err(WireError::refused(WireCode::InvalidValue, wanted.param, message))
         }
         None => Ok(()),
     }
