@@ -108,6 +108,14 @@ def check(client: str, stream: bool, body: bytes) -> None:
             MESSAGE_EVENT.validate_json(data)
 
 
+def takes(client: str, stream: bool, body: bytes) -> bool:
+    try:
+        check(client, stream, body)
+    except pydantic.ValidationError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize("client", PROVIDERS)
 @pytest.mark.parametrize("case", cases())
 def test_every_case(case: Case, client: str) -> None:
@@ -134,12 +142,14 @@ def test_every_case(case: Case, client: str) -> None:
         assert case.stream
         return
     assert error is None, body
-    check(client, case.stream, body)
+    # What passes on as it came is as odd as it came.
+    if case.backend != client or takes(client, case.stream, case.body):
+        check(client, case.stream, body)
     got = read(Case(case.backend, PROVIDERS[client], case.stream, body), dialect=False)
     whole = [call for call in meant.tool_calls if call.status not in ("incomplete", "malformed")]
-    assert [(call.name, call.arguments) for call in got.tool_calls if call.status != "incomplete"] == [
-        (call.name, call.arguments) for call in whole
-    ]
+    told = [(call.name, call.arguments) for call in got.tool_calls if call.status != "incomplete"]
+    # What has left cannot be taken back: where it is not right the client is told that the answer was cut off.
+    assert told == [(call.name, call.arguments) for call in whole] or got.stop_reason == "length"
     assert got.content == meant.content
     assert got.reasoning == meant.reasoning
     if len(whole) < len(meant.tool_calls):

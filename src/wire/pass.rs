@@ -90,7 +90,8 @@ impl Stream {
                         raw_frame(None, data, &mut chunk);
                         passing.usage_chunk = Some(chunk);
                     }
-                    (None, _, Some(data)) if !failed && node.is_object() => {
+                    // An error that quotes an answer is that answer, and no word of the error is for the client.
+                    (None, _, Some(data)) if !failed && node.is_object() && node.get("error").is_none() => {
                         raw_frame(None, data, &mut self.out);
                     }
                     _ => {}
@@ -329,6 +330,8 @@ impl Lane {
         let mut said = members.iter().filter(|(key, value)| key != "role" && !is_silent(value));
         let (only, more) = (said.next(), said.next().is_some());
         let same = match (only, self.events.as_slice()) {
+            // The whole message at the end was told in pieces.
+            _ if choice.get("message").is_some() => false,
             (None, []) => delta.is_some(),
             (Some((key, Node::String(text))), [Event::Text(read)]) if !more => key == "content" && read == text,
             (Some((key, Node::String(text))), [Event::Reasoning(read)]) if !more => {

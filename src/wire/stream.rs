@@ -308,7 +308,11 @@ impl Stream {
             let turn = match turn {
                 Ok(turn) => turn,
                 Err(error) => {
-                    let code = if self.begun || !self.strange { WireCode::BackendDisconnected } else { WireCode::BackendBadAnswer };
+                    let code = if self.begun || !self.strange {
+                        WireCode::BackendDisconnected
+                    } else {
+                        WireCode::BackendBadAnswer
+                    };
                     return self.fail(WireError::backend(code), Some(error.to_string()));
                 }
             };

@@ -13,7 +13,8 @@ use serde_json::{Map, Value, json};
 /// The usage as Responses has it.
 pub(crate) fn usage(cost: Cost) -> Value {
     let mut usage = json!({
-        "input_tokens": cost.input(), "input_tokens_details": {"cached_tokens": cost.usage.cached_tokens.unwrap_or_default()},
+        "input_tokens": cost.input(),
+        "input_tokens_details": {"cache_write_tokens": 0, "cached_tokens": cost.usage.cached_tokens.unwrap_or_default()},
         "output_tokens": cost.output(),
         "output_tokens_details": {"reasoning_tokens": cost.usage.reasoning_tokens.unwrap_or_default()},
         "total_tokens": cost.total(),
