@@ -41,7 +41,7 @@ pub use stream::Stream;
 use crate::dialect::Dialects;
 use crate::engine;
 use crate::error::Error;
-use crate::provider::Provider;
+use crate::provider::{Provider, provider_id};
 use crate::schema::InDialect;
 use crate::turn::words;
 use std::sync::Arc;
@@ -100,6 +100,14 @@ impl ClientApi {
             Self::Chat => BackendApi::Chat,
             Self::Responses => BackendApi::Responses,
             Self::Anthropic => BackendApi::Anthropic,
+        }
+    }
+
+    /// A call's id as this API takes it.
+    fn told_id(self, id: &str) -> String {
+        match self {
+            Self::Chat => id.to_owned(),
+            Self::Responses | Self::Anthropic => provider_id(id, self.provider()),
         }
     }
 

@@ -253,17 +253,9 @@ impl Sequence {
             return;
         };
         self.told += 1;
-        let fresh;
-        let id = if id.is_empty() || self.asked.used.contains(id) || self.ids.contains(id) {
-            // Models that write their ids themselves repeat them.
-            fresh = new_call_id();
-            &fresh
-        } else {
-            id
-        };
-        self.ids.insert(id.to_owned());
+        let id = self.asked.fresh_id(id, &mut self.ids);
         let kind = self.asked.kinds.get(&call.name);
-        let started = Started { id, name: &call.name, kind, extra: hint.extra.as_ref(), item: hint.item.as_deref() };
+        let started = Started { id: &id, name: &call.name, kind, extra: hint.extra.as_ref(), item: hint.item.as_deref() };
         writer.call_started(call.at, started, out);
         self.open = Some(self.calls.len() - 1);
     }
@@ -370,6 +362,14 @@ pub(super) fn reason(turn: &Turn<'_>, told: usize, cut: bool) -> StopReason {
 }
 
 impl Asked {
+    /// The id that a client is told for a call: in its API's form, and another one where a call of the history or of this answer
+    /// has it. Models that write their ids themselves repeat them.
+    pub(super) fn fresh_id(&self, id: &str, told: &mut HashSet<String>) -> String {
+        let own = self.client.told_id(id);
+        let known = own.is_empty() || self.used.contains(&own) || !told.insert(own.clone());
+        if known { new_call_id() } else { own }
+    }
+
     /// A call of the tool `name` is not passed on, where so many were: another tool was named, or one call an answer was asked
     /// for. A backend that takes tools itself is left to see to that.
     pub(super) fn withholds(&self, name: &str, told: usize) -> bool {

@@ -9,7 +9,7 @@ use super::request::{Asked, Kind};
 use super::sequence::reason;
 use super::{ClientApi, Translation};
 use crate::provider::{Node, normalize_choices_node};
-use crate::turn::{CallStatus, Issue, IssueCode, Source, StopReason, Turn, new_call_id};
+use crate::turn::{CallStatus, Issue, IssueCode, Source, StopReason, Turn};
 use std::collections::HashSet;
 
 /// What the client is to be answered.
@@ -211,9 +211,8 @@ impl Asked {
                 changed = true;
                 continue;
             }
-            let fresh = call.id.is_empty() || self.used.contains(&*call.id) || !used.insert(call.id.to_string());
-            let id = if fresh { new_call_id() } else { call.id.to_string() };
-            changed |= fresh || call.status == CallStatus::Repaired;
+            let id = self.fresh_id(&call.id, used);
+            changed |= id != call.id || call.status == CallStatus::Repaired;
             calls.push(Told {
                 id,
                 name: &call.name,
