@@ -769,6 +769,45 @@ fn the_bytes_of_a_turn_begin_those_of_the_next() {
     }
 }
 
+/// Models that number their calls themselves write the same id in each answer: the client gets another one.
+#[test]
+fn an_id_of_the_history_is_not_told_again() {
+    let call = "functions.ls:0<|tool_call_argument_begin|>{\"path\": \"/\"}";
+    let text =
+        format!("<|tool_calls_section_begin|><|tool_call_begin|>{call}<|tool_call_end|><|tool_calls_section_end|>");
+    let bytes = backend_stream(BackendApi::Chat, &[("text", &text)], "stop");
+    let whole = json!({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}).to_string();
+    for client in ClientApi::ALL {
+        let transcoder = Transcoder::new(*client, BackendApi::Chat, Options::default());
+        let told = |history: &Value| {
+            let translation = transcoder.request(&request(*client, true, history)).unwrap();
+            let streamed = read(*client, &run(&translation, bytes.as_bytes(), 7)).unwrap();
+            let answered = translation.answer(200, whole.as_bytes()).body;
+            let reading = Reading { tools: None, dialects: None, ..Reading::default() };
+            let whole = normalize(&answered, Some(client.provider()), &reading).unwrap();
+            (streamed.tool_calls[0].id.to_string(), whole.tool_calls[0].id.to_string())
+        };
+        let (first, again) = told(&json!({}));
+        assert_eq!(first, again);
+        let history = match client {
+            ClientApi::Chat => json!({"messages": [
+                {"role": "user", "content": "?"},
+                {"role": "assistant", "tool_calls": [{"id": first, "type": "function", "function": {"name": "ls", "arguments": "{}"}}]},
+                {"role": "tool", "tool_call_id": first, "content": "x"}]}),
+            ClientApi::Responses => json!({"input": [
+                {"role": "user", "content": "?"},
+                {"type": "function_call", "call_id": first, "name": "ls", "arguments": "{}"},
+                {"type": "function_call_output", "call_id": first, "output": "x"}]}),
+            ClientApi::Anthropic => json!({"messages": [
+                {"role": "user", "content": "?"},
+                {"role": "assistant", "content": [{"type": "tool_use", "id": first, "name": "ls", "input": {}}]},
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": first, "content": "x"}]}]}),
+        };
+        let (streamed, whole) = told(&history);
+        assert!(streamed != first && whole != first, "{}: {first} again", client.as_str());
+    }
+}
+
 /// Whatever bytes come, from the client or from the backend, there is an answer in the client's API, and nothing of one
 /// request is in another's.
 #[test]
@@ -802,6 +841,42 @@ fn any_bytes_are_answered() {
         for bytes in &garbage {
             assert!(Transcoder::new(*client, BackendApi::Chat, Options::default()).request(bytes).is_err());
         }
+    }
+}
+
+/// What is no UTF-8 becomes U+FFFD, in a text that passes as well as in one that is written anew.
+#[test]
+fn invalid_utf8_is_replaced() {
+    let bytes =
+        b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\xffb\"},\"finish_reason\":\"stop\"}]}\n\n";
+    for client in ClientApi::ALL {
+        let transcoder = Transcoder::new(*client, BackendApi::Chat, Options::default());
+        let translation = transcoder.request(&request(*client, true, &json!({}))).unwrap();
+        for size in [1, usize::MAX] {
+            let turn = read(*client, &run(&translation, bytes, size)).unwrap();
+            assert_eq!(turn.content, "a\u{fffd}b", "{}", client.as_str());
+        }
+    }
+}
+
+/// The connection breaks off in the middle of a call: the call stays open, and nothing says that anything is finished.
+#[test]
+fn an_abort_finishes_nothing() {
+    let text = frame(&json!({"choices": [{"index": 0, "delta": {"content": "Hi "}}]}));
+    let call = frame(&json!({"choices": [{"index": 0, "delta": {"tool_calls": [
+        {"index": 0, "id": "a", "type": "function", "function": {"name": "ls", "arguments": "{\"path\": \"/"}}]}}]}));
+    for client in ClientApi::ALL {
+        let transcoder = Transcoder::new(*client, BackendApi::Chat, Options::default());
+        let mut stream = transcoder.request(&request(*client, true, &json!({}))).unwrap().stream();
+        let mut out = Vec::new();
+        stream.feed(text.as_bytes(), &mut out);
+        stream.feed(call.as_bytes(), &mut out);
+        stream.abort(&mut out);
+        assert_eq!(stream.error().unwrap().code.as_str(), "backend_disconnected");
+        let out = String::from_utf8(out).unwrap();
+        check_order_of_a_cut(*client, &out);
+        let never = ["[DONE]", "message_stop", "response.completed", "\"finish_reason\":\"", "arguments.done"];
+        assert!(out.contains("Hi ") && never.iter().all(|word| !out.contains(word)), "{out}");
     }
 }
 

@@ -358,6 +358,7 @@ mod tests {
         let mut push = |frame: Frame<'_>| {
             out.push(match frame {
                 Frame::Done => "done".to_owned(),
+                Frame::Comment(comment) => format!(":{}", String::from_utf8_lossy(comment)),
                 Frame::Data { event, data } => format!("{event}|{}", String::from_utf8_lossy(data)),
             });
         };

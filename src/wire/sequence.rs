@@ -255,7 +255,8 @@ impl Sequence {
         self.told += 1;
         let id = self.asked.fresh_id(id, &mut self.ids);
         let kind = self.asked.kinds.get(&call.name);
-        let started = Started { id: &id, name: &call.name, kind, extra: hint.extra.as_ref(), item: hint.item.as_deref() };
+        let started =
+            Started { id: &id, name: &call.name, kind, extra: hint.extra.as_ref(), item: hint.item.as_deref() };
         writer.call_started(call.at, started, out);
         self.open = Some(self.calls.len() - 1);
     }
