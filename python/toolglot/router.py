@@ -85,7 +85,7 @@ def validate_request(request: Any) -> None:
     >>> validate_request({"messages": [{"role": "tool", "tool_call_id": "call_1", "content": "18"}]})
     Traceback (most recent call last):
         ...
-    toolglot.router.RequestError: messages[0]: a tool message must follow the assistant message with its tool_calls
+    toolglot.router.RequestError: messages[0]: a tool message must follow the message with its call
     """
     _validated(request)
 
