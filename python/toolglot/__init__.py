@@ -21,6 +21,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._core import (
+    Answered,
     ArgumentError,
     Dialect,
     Event,
@@ -36,6 +37,9 @@ from ._core import (
     Tool,
     ToolCall,
     ToolSet,
+    TranscodedStream,
+    Transcoder,
+    Translation,
     Turn,
     Usage,
     __version__,
@@ -65,14 +69,18 @@ from .errors import (
     ToolglotError,
     UnknownDialectError,
     UnknownProviderError,
+    WireError,
 )
 from .functions import Context
 from .messages import Messages, check_history, convert_messages, repair_history
 from .streams import AsyncEventStream, EventStream, stream
+from .transport import AsyncTransport, Transport, wrap
 
 __all__ = [
+    "Answered",
     "ArgumentError",
     "AsyncEventStream",
+    "AsyncTransport",
     "BadDialectError",
     "BadJsonError",
     "BadMessageError",
@@ -100,10 +108,15 @@ __all__ = [
     "ToolCall",
     "ToolSet",
     "ToolglotError",
+    "TranscodedStream",
+    "Transcoder",
+    "Translation",
+    "Transport",
     "Turn",
     "UnknownDialectError",
     "UnknownProviderError",
     "Usage",
+    "WireError",
     "__version__",
     "assistant_message",
     "check_history",
@@ -121,6 +134,7 @@ __all__ = [
     "repair_history",
     "repair_json",
     "stream",
+    "wrap",
 ]
 
 if TYPE_CHECKING:

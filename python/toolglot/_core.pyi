@@ -23,6 +23,9 @@ __all__ = [
     "Tool",
     "ToolCall",
     "ToolSet",
+    "TranscodedStream",
+    "Transcoder",
+    "Translation",
     "Turn",
     "Usage",
     "__version__",
@@ -1260,6 +1263,162 @@ def normalize_choices(
     policy: Policy | dict[str, Any] | None = None,
 ) -> list[Turn]:
     """Read every choice of a response (``n > 1``); the options and errors are those of :func:`normalize`."""
+
+_ClientApi: TypeAlias = Literal["chat", "responses", "anthropic"]
+_BackendApi: TypeAlias = Literal["chat", "responses", "anthropic", "gemini"]
+
+@final
+class Transcoder:
+    """Turns one API's requests into another's, and the answers back, with the calls in a model's text made native. No I/O.
+
+    Args:
+        client: The API that the client speaks: ``"chat"`` (Chat Completions), ``"responses"`` (OpenAI's) or ``"anthropic"``
+            (Messages).
+        backend: The API that the backend speaks: one of these, or ``"gemini"``.
+        mode: ``"native"``: tools are passed on, and calls that leak as text are read. ``"text"``: the tools go into the system
+            prompt, calls and results of the history into text; ``tool_choice`` and ``parallel_tool_calls`` are seen to here.
+        dialect: How the model calls in text: a dialect's name, a parser's, a model's, or a Dialect. ``False``: its text is
+            not read for calls.
+        starts_in: ``"reasoning"`` where the prompt has already opened the reasoning block.
+        policy: A Policy, or a dict of its options.
+        validate: Refuse requests that no backend could answer.
+        show_errors: Tell clients what the backend says of its own errors (status 500 and above, and in streams).
+        replay_reasoning: Send the reasoning of earlier answers back to Chat backends, as ``reasoning_content``.
+        max_tokens: For backends that have to be told (Anthropic), where the client does not say.
+        max_frame: Bytes that a frame of a stream may have.
+
+    Raises:
+        UnknownDialectError: No dialect, parser or model of that name is known.
+        BadOptionError: An option's value is not one of those it may have.
+
+    >>> import json, toolglot
+    >>> transcoder = toolglot.Transcoder("anthropic", "chat")
+    >>> tools = [{"name": "ls", "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}}}]
+    >>> request = {"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": "?"}], "tools": tools}
+    >>> translation = transcoder.request(json.dumps(request))
+    >>> translation.path
+    '/chat/completions'
+    >>> text = '<tool_call>{"name": "ls", "arguments": {"path": "/"}}</tool_call>'
+    >>> answer = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
+    >>> answered = translation.answer(json.dumps(answer))
+    >>> json.loads(answered.body)["content"][0]["input"]
+    {'path': '/'}
+    """
+
+    def __new__(
+        cls,
+        client: _ClientApi = "chat",
+        backend: _BackendApi = "chat",
+        *,
+        mode: Literal["native", "text"] = "native",
+        dialect: str | Dialect | Literal[False] | None = "auto",
+        starts_in: _StartsIn | None = "content",
+        policy: Policy | dict[str, Any] | None = None,
+        validate: bool = True,
+        show_errors: bool = False,
+        replay_reasoning: bool = True,
+        max_tokens: int = 8192,
+        max_frame: int = 67108864,
+    ) -> Self: ...
+    @property
+    def client(self) -> _ClientApi:
+        """The client's API."""
+    @property
+    def backend(self) -> _BackendApi:
+        """The backend's API."""
+    def request(self, body: bytes | str) -> Translation:
+        """Read a client's request.
+
+        Raises:
+            WireError: It is no JSON object, or no backend could answer it; its ``status`` and ``body`` are what to answer.
+        """
+
+@final
+class Translation:
+    """A request on its way to the backend, and what turns the answer back. Made by :meth:`Transcoder.request`."""
+
+    @property
+    def path(self) -> str:
+        """Where to send it, behind the backend's base URL: ``/chat/completions``."""
+    @property
+    def body(self) -> bytes:
+        """The JSON to send."""
+    @property
+    def losses(self) -> tuple[Issue, ...]:
+        """What of the client's request the backend is not told."""
+    @property
+    def is_stream(self) -> bool:
+        """The client wants a stream."""
+    @property
+    def model(self) -> str:
+        """The model's name in the request."""
+    @property
+    def input_tokens_estimate(self) -> int:
+        """About so many tokens the request has, by its size."""
+    def answer(self, body: bytes | str, status: int = 200) -> Answered:
+        """Turn the backend's whole answer, with its HTTP status, into the client's.
+
+        Errors are told in the client's API. What a model wrote and a server refused (``failed_generation``) is an answer.
+        """
+    def unreachable(self) -> Answered:
+        """What the client is told where the backend cannot be reached: ``backend_unreachable``, 502."""
+    def stream(self) -> TranscodedStream:
+        """What turns the backend's stream into the client's."""
+
+@final
+class Answered:
+    """What a client is to be answered. Made by :meth:`Translation.answer`."""
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+    @property
+    def body(self) -> bytes:
+        """The JSON."""
+    @property
+    def turn(self) -> Turn | None:
+        """What was read; ``None`` if the backend did not answer."""
+    @property
+    def issues(self) -> tuple[Issue, ...]:
+        """What is odd and has no place in the client's API: a call that was required and did not come."""
+    @property
+    def error(self) -> str | None:
+        """Why it is an error, as a fixed word; ``None`` if it is an answer."""
+    @property
+    def detail(self) -> str | None:
+        """What the backend said of its error, for a log; ``None`` if there is none."""
+
+@final
+class TranscodedStream:
+    """A backend's stream on its way to the client: bytes in, bytes out. Made by :meth:`Translation.stream`.
+
+    >>> import json, toolglot
+    >>> request = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "?"}]}
+    >>> stream = toolglot.Transcoder("chat", "chat").request(json.dumps(request)).stream()
+    >>> stream.feed(b'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\\n\\n')
+    b'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\\n\\n'
+    """
+
+    def feed(self, chunk: bytes | str) -> bytes:
+        """Take bytes as they come from the backend; returns those for the client, which may be none."""
+    def finish(self) -> bytes:
+        """The backend's stream has ended: what was held back, and the end of the client's."""
+    def abort(self) -> bytes:
+        """The connection broke off: as :meth:`finish`, but the answer is not whole, whatever came of it."""
+    def keep_alive(self) -> bytes:
+        """Nothing has come for a while: a comment, or Anthropic's ``ping``, so that the client goes on waiting."""
+    @property
+    def is_over(self) -> bool:
+        """The client's stream is over: nothing that is fed changes it."""
+    @property
+    def turn(self) -> Turn | None:
+        """The answer, once it is over; ``None`` if there was none."""
+    @property
+    def error(self) -> str | None:
+        """Why the stream ended with an error, as a fixed word; ``None`` if it did not."""
+    @property
+    def detail(self) -> str | None:
+        """What the backend said of its error, for a log; ``None`` if there is none."""
 
 @final
 class StreamNormalizer:

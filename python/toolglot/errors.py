@@ -86,6 +86,32 @@ class BadMessageError(ToolglotError, ValueError):
     code = "bad_message"
 
 
+class WireError(ToolglotError, ValueError):
+    """A client's request that no backend could answer, with what the client is to be told.
+
+    Attributes:
+        code: What is wrong, as a fixed word: ``invalid_value``, ``invalid_tool_schema``, ``invalid_tool_call_id``,
+            ``invalid_message_order``, ``thread_unsupported_request`` or ``previous_response_not_supported``.
+        param: Where in the request (``messages[0]``); ``place`` is the same.
+        status: The HTTP status to answer with.
+        body: The JSON to answer with, in the client's API.
+    """
+
+    code = "invalid_value"
+
+    def __init__(
+        self, message: str, param: str = "", code: str = "invalid_value", status: int = 400, body: bytes = b""
+    ) -> None:
+        super().__init__(message, param)
+        self.code = code
+        self.param = param
+        self.status = status
+        self.body = bytes(body)
+
+    def __reduce__(self) -> Any:
+        return WireError, (self.message, self.param, self.code, self.status, self.body)
+
+
 class CallError(ToolglotError, ValueError):
     """A call that was not run: it must not run, or its arguments are not what the annotations say.
 

@@ -37,6 +37,7 @@ mod source;
 mod text;
 mod tools;
 mod turn;
+mod wire;
 
 use pyo3::prelude::*;
 
@@ -71,6 +72,8 @@ mod _core {
     use super::tools::{Tool, ToolSet};
     #[pymodule_export]
     use super::turn::Turn;
+    #[pymodule_export]
+    use super::wire::{Answered, TranscodedStream, Transcoder, Translation};
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
