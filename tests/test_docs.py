@@ -42,7 +42,7 @@ def guide(name: str) -> list[str]:
 
 GUIDES = [
     pytest.param(name, code, id=f"{name}-{number}")
-    for name in ("migrating", "own-dialects")
+    for name in ("capabilities", "migrating", "own-dialects")
     for number, code in enumerate(guide(name))
 ]
 # The blocks of this page go on with what those before them made.

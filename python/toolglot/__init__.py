@@ -22,11 +22,15 @@ from typing import TYPE_CHECKING, Any
 
 from ._core import (
     ArgumentError,
+    Capabilities,
+    Config,
     Dialect,
     Event,
     Explanation,
+    Finding,
     Issue,
     Loss,
+    ModelConfig,
     Policy,
     Repair,
     RepairedJson,
@@ -52,6 +56,8 @@ from ._core import (
     provider_id,
     repair_json,
 )
+from .capability import CapabilityStore, capabilities, probe, supports_native_tool_calling
+from .config import load_config
 from .errors import (
     BadDialectError,
     BadJsonError,
@@ -80,15 +86,20 @@ __all__ = [
     "BadSchemaError",
     "BadToolError",
     "CallError",
+    "Capabilities",
+    "CapabilityStore",
+    "Config",
     "Context",
     "Dialect",
     "Event",
     "EventStream",
     "Explanation",
+    "Finding",
     "InternalError",
     "Issue",
     "Loss",
     "Messages",
+    "ModelConfig",
     "Policy",
     "ProviderError",
     "Repair",
@@ -106,6 +117,7 @@ __all__ = [
     "Usage",
     "__version__",
     "assistant_message",
+    "capabilities",
     "check_history",
     "convert_messages",
     "dialects",
@@ -114,13 +126,16 @@ __all__ = [
     "format_tool_result",
     "format_tool_results",
     "harden",
+    "load_config",
     "normalize",
     "normalize_choices",
     "parse_partial_json",
+    "probe",
     "provider_id",
     "repair_history",
     "repair_json",
     "stream",
+    "supports_native_tool_calling",
 ]
 
 if TYPE_CHECKING:

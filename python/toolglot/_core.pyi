@@ -9,11 +9,15 @@ from .errors import ToolglotError
 
 __all__ = [
     "ArgumentError",
+    "Capabilities",
+    "Config",
     "Dialect",
     "Event",
     "Explanation",
+    "Finding",
     "Issue",
     "Loss",
+    "ModelConfig",
     "Policy",
     "Repair",
     "RepairedJson",
@@ -25,11 +29,16 @@ __all__ = [
     "ToolSet",
     "Turn",
     "Usage",
+    "_Learned",
+    "_Probe",
     "__version__",
+    "_capabilities",
     "_check_history",
     "_convert_messages",
     "_panic",
+    "_refused",
     "_repair_history",
+    "_route_key",
     "assistant_message",
     "dialects",
     "explain",
@@ -60,6 +69,8 @@ _Ids: TypeAlias = Literal["random", "derived"]
 _StartsIn: TypeAlias = Literal["content", "reasoning"]
 _LossKind: TypeAlias = Literal["dropped", "rewritten", "described", "not_strict", "renamed"]
 _EventKind: TypeAlias = Literal["text", "reasoning", "call_started", "arguments", "call_ended", "reclassified", "issue"]
+_Mode: TypeAlias = Literal["native", "json_schema", "json_object", "text"]
+_Layer: TypeAlias = Literal["learned", "server", "table", "family", "default"]
 _IssueCode: TypeAlias = Literal[
     "unknown_tool",
     "malformed_call",
@@ -1562,3 +1573,191 @@ def parse_partial_json(text: str | bytes | bytearray, *, keep_strings: bool = Tr
     >>> toolglot.parse_partial_json('{"path": "src/a.py", "line": 12')
     {'path': 'src/a.py'}
     """
+
+@final
+class Finding:
+    """A value that is known of a route, and from whom and since when."""
+
+    @property
+    def value(self) -> Any:
+        """Of a capability "yes", "no" (the server refuses), "ignored" (it answers with 200 and does not do it) or "unknown".
+
+        Of the dialect its name, of the context its size in tokens; None where that is not known.
+        """
+    @property
+    def source(self) -> _Layer:
+        """Which kind of knowledge it is, the strongest first.
+
+        "learned": observed on the route. "server": said by the server. "table": listed of the route. "family": known of the
+        model's family, wherever it is. "default": nothing is known.
+        """
+    @property
+    def detail(self) -> str:
+        """Who says so, for people: a server's name, packages with their versions, a thread."""
+    @property
+    def date(self) -> str | None:
+        """The day it was last known to be so, as "2026-11-28"."""
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as a dict."""
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Capabilities:
+    """What a route can do, made by ``toolglot.capabilities``. Each capability is a Finding.
+
+    >>> import toolglot
+    >>> found = toolglot.capabilities("deepseek-chat", "https://api.deepseek.com")
+    >>> found.provider, found.json_schema.value, found.json_object.value
+    ('deepseek', 'no', 'yes')
+    """
+
+    @property
+    def model(self) -> str:
+        """The model's id, as it was given."""
+    @property
+    def base_url(self) -> str | None:
+        """The base URL as it is compared: without user, password, query and endpoint."""
+    @property
+    def provider(self) -> str | None:
+        """The API or server that answers there, where that is known: "openai", "openrouter", "ollama", ..."""
+    @property
+    def native_tools(self) -> Finding:
+        """Whether it takes the API's own tools."""
+    @property
+    def parallel_calls(self) -> Finding:
+        """Whether an answer may have several calls."""
+    @property
+    def tool_choice(self) -> Finding:
+        """Whether a call can be required, or one of a name."""
+    @property
+    def json_schema(self) -> Finding:
+        """Whether answers can be constrained to a JSON Schema."""
+    @property
+    def json_object(self) -> Finding:
+        """Whether answers can be constrained to be a JSON object."""
+    @property
+    def strict(self) -> Finding:
+        """Whether arguments can be constrained to the tool's schema."""
+    @property
+    def streamed_tools(self) -> Finding:
+        """Whether calls come while an answer streams, not only after it."""
+    @property
+    def text_calls(self) -> Finding:
+        """Whether the model is known to write calls into its text."""
+    @property
+    def reasoning(self) -> Finding:
+        """Whether the model reasons apart from its answer."""
+    @property
+    def dialect(self) -> Finding:
+        """How the model's family spells calls in text, by the catalogue of dialects."""
+    @property
+    def context_size(self) -> Finding:
+        """How many tokens go into a request and its answer."""
+    def to_dict(self) -> dict[str, Any]:
+        """The route and all findings as a dict."""
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class ModelConfig:
+    """What is decided about one model, made by ``Config.model``."""
+
+    @property
+    def preferred_modes(self) -> list[_Mode]:
+        """In which modes tools are offered, best first. All four by default."""
+    @property
+    def expect_text_calls(self) -> bool | None:
+        """Whether calls in text are expected beside native ones; None: if the model is known for them."""
+    @property
+    def dialect(self) -> str | None:
+        """The dialect of calls in text; None: that of the model's family, or any."""
+    @property
+    def max_retries(self) -> int:
+        """How many more requests a turn may take after the first: 3 by default."""
+    @property
+    def retry_with_different_format(self) -> bool:
+        """Whether a retry may be in another mode: by default it may."""
+    @property
+    def strict_json_instructions(self) -> bool:
+        """Whether the prompt of a JSON mode says that nothing but JSON may be written."""
+    @property
+    def no_xml_instructions(self) -> bool:
+        """Whether the prompt says that calls must not be written as XML."""
+    def modes(self, capabilities: Capabilities) -> list[_Mode]:
+        """The preferred modes that the route may be capable of, in their order.
+
+        What is unknown is tried. Where nothing is left, it is text.
+        """
+    def expects_text_calls(self, capabilities: Capabilities) -> bool:
+        """Whether calls in text are expected: what was decided, or else what is known of the model."""
+    def instructions(self, mode: _Mode) -> str:
+        """What the prompt says about the form of an answer in a mode; "" where nothing is to be said."""
+    def to_dict(self) -> dict[str, Any]:
+        """The settings as a dict."""
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Config:
+    """What is decided per model: modes, dialect, retries and instructions.
+
+    Settings hold for all models; under ``model_overrides`` stand those of some, by ids in which ``*`` stands for anything.
+    Of several that fit, the longest counts. Keys may be spelt ``preferredModes`` as well.
+
+    >>> import toolglot
+    >>> config = toolglot.Config({"max_retries": 2, "modelOverrides": {"meta-llama/*": {"forceTextMode": True}}})
+    >>> config.model("meta-llama/llama-3.3-70b").preferred_modes
+    ['text']
+    >>> config.model("gpt-4o").max_retries
+    2
+
+    ``config | other`` is both, where what ``other`` decides counts. ``toolglot.load_config`` reads a file.
+
+    Args:
+        settings: A dict of settings, or a list of such dicts with a ``model_id`` each.
+
+    Raises:
+        BadOptionError: A setting is not known, or its value is none for it; ``place`` is a JSON pointer to it.
+    """
+
+    def __new__(cls, settings: Any = None, /) -> Self: ...
+    def model(self, model: str) -> ModelConfig:
+        """What is decided about a model."""
+    def __or__(self, other: Config, /) -> Config: ...
+    def __ror__(self, other: Config, /) -> Config: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class _Learned:
+    """What was learned of routes, in memory. Times are seconds since 1970."""
+
+    def __new__(cls, ttl: int) -> Self: ...
+    def capabilities(self, model: str, base_url: str | None, now: int) -> Capabilities:
+        """What is known of a route."""
+    def record(self, model: str, base_url: str | None, capability: str, outcome: str, now: int) -> None:
+        """Counts what became of a request."""
+    def tell(self, model: str, base_url: str | None, answer: Any, now: int) -> str:
+        """Keeps what a server says of a model, and returns the server's name."""
+    def answer(self, probe: _Probe, status: int, body: str, now: int) -> None:
+        """Keeps what the answer to a probe's request shows."""
+    def forget(self, model: str, base_url: str | None) -> None:
+        """Forgets a route."""
+    def dump(self, model: str, base_url: str | None) -> str | None:
+        """What is known of a route as JSON, or None."""
+    def load(self, model: str, base_url: str | None, text: str) -> None:
+        """Takes what ``dump`` gave."""
+
+@final
+class _Probe:
+    """Asks a route what it can do: says which requests to send."""
+
+    def __new__(cls, model: str, base_url: str, requests: bool) -> Self: ...
+    def next(self) -> tuple[str, str, Any] | None:
+        """Method, URL and body of the next request, or None where there is none left."""
+
+def _capabilities(model: str, base_url: str | None) -> Capabilities:
+    """What the tables say of a route."""
+
+def _route_key(model: str, base_url: str | None) -> str:
+    """What a route is stored under."""
+
+def _refused(status: int, body: str, format: str | None) -> str | None:
+    """The capability that an error body denies."""

@@ -14,6 +14,8 @@ macro_rules! stub {
 mod argument;
 mod blobs;
 mod call;
+mod capability;
+mod config;
 mod convert;
 mod dialect;
 mod error;
@@ -44,6 +46,10 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::call::ToolCall;
+    #[pymodule_export]
+    use super::capability::{_Learned, _Probe, _capabilities, _refused, _route_key, Capabilities, Finding};
+    #[pymodule_export]
+    use super::config::{Config, ModelConfig};
     #[pymodule_export]
     use super::dialect::{Dialect, dialects};
     #[pymodule_export]
