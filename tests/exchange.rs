@@ -3,7 +3,8 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use toolglot::exchange::capability::{Route, capabilities};
 use toolglot::exchange::config::Config;
-use toolglot::exchange::{Exchange, Finished, Next, Options, Send};
+use toolglot::exchange::{Endpoint, Exchange, Finished, Next, Options, Send, Wanted};
+use toolglot::provider::{Message, Provider, Role, read_history};
 use toolglot::schema::ToolSet;
 use toolglot::{CallStatus, Event};
 
@@ -33,24 +34,36 @@ struct Played {
     waits: Vec<f64>,
 }
 
+fn endpoint(base_url: Option<&str>, provider: Option<&str>, model: &str, config: &Value) -> Endpoint {
+    let config = Config::read(config).unwrap().model(model);
+    let known = capabilities(&Route::new(base_url, model), None, 0);
+    Endpoint::new(provider, base_url, known, config).unwrap()
+}
+
+fn asked() -> Vec<Message> {
+    vec![Message::text(Role::User, "What time is it?")]
+}
+
 fn start(case: &Value, stream: bool) -> Exchange {
-    let text = |name: &str| case.get(name).and_then(Value::as_str);
-    let model = text("model").unwrap_or("a-model-of-my-own");
-    let route = Route::new(Some(text("base_url").unwrap_or("http://localhost:8000/v1")), model);
-    let config = Config::read(case.get("config").unwrap_or(&json!({}))).unwrap().model(model);
-    let required = case.get("required").is_some();
+    let text = |of: &Value, name: &str| of.get(name).and_then(Value::as_str).map(str::to_owned);
+    let empty = json!({});
+    let of = |value: &Value| {
+        let url = text(value, "base_url").unwrap_or_else(|| "http://localhost:8000/v1".to_owned());
+        let model = text(value, "model").unwrap_or_else(|| "a-model-of-my-own".to_owned());
+        endpoint(Some(&url), text(value, "provider").as_deref(), &model, value.get("config").unwrap_or(&empty))
+    };
+    let mut endpoints = vec![of(case)];
+    endpoints.extend(case.get("escalate").and_then(Value::as_array).into_iter().flatten().map(of));
+    let choice = if case.get("required").is_some() { Some("required".to_owned()) } else { text(case, "tool_choice") };
     let options = Options {
-        config,
-        required,
-        tool_choice: required.then(|| json!("required")),
-        response_schema: Some(json!({ "type": "object" })),
+        tool_choice: choice.map(|name| Wanted::named(&name)).unwrap_or_default(),
         extra: case.get("extra").and_then(Value::as_object).cloned().unwrap_or_default(),
         tokens: case.get("tokens").and_then(Value::as_u64).unwrap_or(u64::MAX),
+        requests: case.get("requests").and_then(Value::as_u64).map(|n| usize::try_from(n).unwrap()),
         stream,
         ..Options::default()
     };
-    let messages = vec![json!({ "role": "user", "content": "What time is it?" })];
-    Exchange::new(messages, tools(), options, capabilities(&route, None, 0))
+    Exchange::new(asked(), tools(), options, endpoints)
 }
 
 /// Answers as the case says, in pieces of any size. More requests than there are answers are a failure.
@@ -111,8 +124,12 @@ fn paths() {
         }
         if let Some(wanted) = case.get("learned") {
             let learned: Vec<_> =
-                finished.learned.iter().map(|(what, how)| format!("{} {}", what.as_str(), how.as_str())).collect();
+                finished.learned.iter().map(|(_, what, how)| format!("{} {}", what.as_str(), how.as_str())).collect();
             assert_eq!(json!(learned), *wanted, "{}", case["name"]);
+        }
+        if let Some(wanted) = case.get("whys") {
+            let whys: Vec<_> = finished.attempts.iter().map(|a| a.why.as_str()).collect();
+            assert_eq!(json!(whys), *wanted, "{}", case["name"]);
         }
         for (said, send) in case.get("asks").and_then(Value::as_array).into_iter().flatten().zip(&asked) {
             if let Some(said) = said.as_str() {
@@ -139,9 +156,7 @@ fn bodies() {
 /// In text mode the calls of the history are text as well, and what they returned stands in a user's message.
 #[test]
 fn a_history_with_calls_is_told_as_text() {
-    let route = Route::new(None, "qwen3-8b");
-    let config = Config::read(&json!({ "force_text_mode": true })).unwrap().model("qwen3-8b");
-    let messages = vec![
+    let messages = [
         json!({ "role": "system", "content": "Be brief." }),
         json!({ "role": "user", "content": "What time is it?" }),
         json!({ "role": "assistant", "content": null, "tool_calls": [
@@ -150,8 +165,9 @@ fn a_history_with_calls_is_told_as_text() {
         json!({ "role": "tool", "tool_call_id": "c1", "content": "12:00" }),
         json!({ "role": "user", "content": "And in CET?" }),
     ];
-    let options = Options { config, ..Options::default() };
-    let Next::Send(send) = Exchange::new(messages, tools(), options, capabilities(&route, None, 0)).next(0.0) else {
+    let messages = read_history(&messages, None, Provider::OpenAi, None).unwrap();
+    let at = endpoint(None, None, "qwen3-8b", &json!({ "force_text_mode": true }));
+    let Next::Send(send) = Exchange::new(messages, tools(), Options::default(), vec![at]).next(0.0) else {
         panic!("nothing is sent");
     };
     let roles: Vec<_> = send.body["messages"].as_array().unwrap().iter().map(|m| m["role"].as_str().unwrap()).collect();

@@ -1,68 +1,35 @@
-//! The exchange: says what to send next, reads what comes back, and chooses what follows.
-//!
-//! Today it speaks OpenAI's Chat Completions. [`Options::tool_choice`] and [`Options::response_schema`] are given as that API
-//! wants them.
-use super::capability::{Capabilities, Capability, Outcome, Route};
-use super::config::ModelConfig;
+//! The exchange: says what to send next, and reads what comes back. What follows from an answer is in `follow`.
+use super::capability::{Capability, Outcome, Route};
+use super::endpoint::Endpoint;
 use super::mode::Mode;
-use super::request::{Ask, correction};
-use super::verdict::{Verdict, of_error, of_turn};
+use super::options::{Options, Wanted};
+use super::request::{Ask, no_mode};
+use super::verdict::{Verdict, Why, of_error, of_turn};
 use crate::dialect::Dialects;
-use crate::provider::{Provider, Reading, StreamNormalizer, normalize};
+use crate::provider::{Message, Reading, StreamNormalizer, normalize};
 use crate::schema::ToolSet;
-use crate::turn::{Event, Source, Turn, Usage};
-use crate::{Error, ErrorCode, engine};
-use serde_json::{Map, Value};
+use crate::turn::{CallStatus, Event, Turn, Usage};
+use crate::{Error, ErrorCode};
+use serde_json::Value;
 use std::sync::Arc;
 
-/// What the caller chooses.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Modes, retries and instructions.
-    pub config: ModelConfig,
-    /// Whether the answer must have a call.
-    pub required: bool,
-    /// What says so to the API.
-    pub tool_choice: Option<Value>,
-    /// The schema of an answer `{"toolCalls": [...], "content": "..."}`; without one, there is no mode `json_schema`.
-    pub response_schema: Option<Value>,
-    /// Other members of the request: `temperature`, `max_tokens`.
-    pub extra: Map<String, Value>,
-    /// Whether the answer is streamed.
-    pub stream: bool,
-    /// Policies and limits of what is read.
-    pub reading: engine::Options,
-    /// How many seconds all of it may take.
-    pub seconds: f64,
-    /// How many tokens all answers together may take.
-    pub tokens: u64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            config: ModelConfig::default(),
-            required: false,
-            tool_choice: None,
-            response_schema: None,
-            extra: Map::new(),
-            stream: false,
-            reading: engine::Options::default(),
-            seconds: 600.0,
-            tokens: u64::MAX,
-        }
-    }
-}
-
-/// A request to send below the base URL. The key is the driver's.
+/// A request to send. The key is the driver's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Send {
-    /// The path below the base URL.
-    pub path: &'static str,
-    /// Headers, without those of authentication.
+    /// Where it goes: a POST.
+    pub url: String,
+    /// Headers, without those of the key.
     pub headers: Vec<(&'static str, &'static str)>,
+    /// The header of the key, and what stands before the key in it.
+    pub key: (&'static str, &'static str),
     /// The body.
     pub body: Value,
+    /// Which of the endpoints it goes to.
+    pub endpoint: usize,
+    /// How the tools are offered in it.
+    pub mode: Mode,
+    /// How many seconds are left for it.
+    pub seconds: f64,
 }
 
 /// What to do next.
@@ -83,6 +50,8 @@ pub struct Attempt {
     pub route: Route,
     /// How the tools were offered.
     pub mode: Mode,
+    /// Why it was sent.
+    pub why: Why,
     /// Its status; 0 where no answer came.
     pub status: u16,
     /// Seconds from sending to the end of the answer.
@@ -91,6 +60,8 @@ pub struct Attempt {
     pub usage: Option<Usage>,
     /// What the answer was worth.
     pub verdict: Verdict,
+    /// What the server or the network said where there is no turn.
+    pub message: Option<String>,
 }
 
 /// What came out.
@@ -98,24 +69,25 @@ pub struct Attempt {
 pub struct Finished {
     /// The answer: the best there was, which need not be usable. `None` where there was none at all.
     pub turn: Option<Turn<'static>>,
-    /// Why there is none.
+    /// Why there is none, or what broke it off after events of it had been returned.
     pub error: Option<Error>,
+    /// The events of the turn, where the answer was to be streamed and none of them has been returned.
+    pub events: Vec<Event>,
     /// Every request, in order.
     pub attempts: Vec<Attempt>,
-    /// What the requests showed of the route, for a [`Store`](super::capability::Store).
-    pub learned: Vec<(Capability, Outcome)>,
+    /// What the requests showed of the routes, for a [`Store`](super::capability::Store).
+    pub learned: Vec<(Route, Capability, Outcome)>,
 }
 
-/// A turn is told what was wrong with it so often.
-const CORRECTIONS: usize = 2;
-/// The first pause before asking a server again that failed; each further one is twice as long.
-const PAUSE: f64 = 0.5;
-/// A server that wants longer is not waited for.
-const LONGEST_PAUSE: f64 = 60.0;
+/// No answer that can be read is longer than this; more is not kept.
+const LONGEST_BODY: usize = 64 << 20;
+/// So much of what a server says of an error is kept of an attempt.
+const LONGEST_MESSAGE: usize = 500;
 
 /// An answer that is being read.
 struct Reader {
     mode: Mode,
+    why: Why,
     started: f64,
     status: u16,
     retry_after: Option<f64>,
@@ -123,85 +95,158 @@ struct Reader {
     stream: Option<StreamNormalizer>,
 }
 
-/// One request to a route and all that is tried until a turn is there. Times are seconds of any clock that does not go back.
+/// A turn of which the arguments of one call are asked for anew.
+pub(super) struct Regenerated {
+    pub(super) turn: Turn<'static>,
+    /// The number of the call.
+    pub(super) call: usize,
+}
+
+/// One request to a model and all that is tried until a turn is there. Times are seconds of any clock that does not go back.
 pub struct Exchange {
-    messages: Vec<Value>,
-    tools: Arc<ToolSet>,
-    options: Options,
-    capabilities: Capabilities,
-    modes: Vec<Mode>,
-    attempts: Vec<Attempt>,
-    learned: Vec<(Capability, Outcome)>,
+    pub(super) messages: Vec<Message>,
+    pub(super) tools: Arc<ToolSet>,
+    pub(super) options: Options,
+    pub(super) endpoints: Vec<Endpoint>,
+    /// The endpoint that is asked.
+    pub(super) at: usize,
+    /// The modes that are left of it, the best last.
+    pub(super) modes: Vec<Mode>,
+    pub(super) attempts: Vec<Attempt>,
+    /// How many of them were for endpoints before this one.
+    pub(super) before: usize,
+    learned: Vec<(Route, Capability, Outcome)>,
     began: Option<f64>,
     reader: Option<Reader>,
     /// The time before which nothing is sent.
-    pause: Option<f64>,
-    pauses: usize,
-    corrections: usize,
+    pub(super) pause: Option<f64>,
+    pub(super) pauses: usize,
+    pub(super) corrections: usize,
+    /// The reason of the next request.
+    pub(super) why: Why,
     /// An answer with nothing in it was asked for once more.
-    again: bool,
+    pub(super) again: bool,
+    pub(super) says_choice: bool,
+    pub(super) says_parallel: bool,
+    /// The turn whose arguments are asked for next.
+    pub(super) regenerate: Option<Regenerated>,
+    /// That was done once already.
+    pub(super) regenerated: bool,
     /// Events have reached the caller: what they said cannot be taken back.
-    given: bool,
-    done: bool,
-    best: Option<Turn<'static>>,
-    error: Option<Error>,
+    pub(super) given: bool,
+    /// An answer of which events have reached the caller broke off.
+    broken: bool,
+    pub(super) done: bool,
+    pub(super) best: Option<Turn<'static>>,
+    pub(super) error: Option<Error>,
 }
 
 impl Exchange {
-    /// An exchange of `messages`, in the form of Chat Completions.
-    pub fn new(messages: Vec<Value>, tools: Arc<ToolSet>, options: Options, capabilities: Capabilities) -> Self {
-        let mut modes = options.config.modes(&capabilities);
-        if options.response_schema.is_none() {
-            modes.retain(|mode| *mode != Mode::JsonSchema);
-        }
-        if modes.is_empty() {
-            modes.push(Mode::Text);
-        }
-        modes.reverse();
-        Self {
+    /// An exchange of `messages` with the first of the endpoints, and with the next where that leads to nothing.
+    pub fn new(messages: Vec<Message>, tools: Arc<ToolSet>, options: Options, endpoints: Vec<Endpoint>) -> Self {
+        let mut exchange = Self {
             messages,
             tools,
             options,
-            capabilities,
-            modes,
+            endpoints,
+            at: 0,
+            modes: Vec::new(),
             attempts: Vec::new(),
+            before: 0,
             learned: Vec::new(),
             began: None,
             reader: None,
             pause: None,
             pauses: 0,
             corrections: 0,
+            why: Why::First,
             again: false,
+            says_choice: true,
+            says_parallel: true,
+            regenerate: None,
+            regenerated: false,
             given: false,
+            broken: false,
             done: false,
             best: None,
             error: None,
+        };
+        exchange.open();
+        exchange
+    }
+
+    /// Takes up the modes of the endpoint that is asked.
+    pub(super) fn open(&mut self) {
+        self.modes = self.endpoints.get(self.at).map(Endpoint::modes).unwrap_or_default();
+        if self.tools.tools().is_empty() || self.options.tool_choice == Wanted::None {
+            // Without tools there is nothing to offer in one way or another.
+            self.modes.truncate(1);
         }
+        self.modes.reverse();
     }
 
     /// Returns what to do at `now`.
     pub fn next(&mut self, now: f64) -> Next {
         let began = *self.began.get_or_insert(now);
-        if self.done {
+        if self.done || self.reader.is_some() {
+            return Next::Done;
+        }
+        let left = self.options.seconds - (now - began);
+        if left <= 0.0 {
+            self.done = true;
+            self.error.get_or_insert_with(|| Error::new(ErrorCode::ProviderError, "the time for the answer is over"));
             return Next::Done;
         }
         if let Some(until) = self.pause.filter(|until| *until > now) {
-            return Next::Wait(until - now);
+            return Next::Wait((until - now).min(left));
         }
         self.pause = None;
-        let spent = now - began >= self.options.seconds;
-        let Some(mode) = self.modes.last().copied().filter(|_| !spent) else { return self.stop() };
-        let body = match self.body(mode) {
-            Ok(body) => body,
-            Err(error) => {
-                self.error = Some(error);
-                return self.stop();
+        while !self.done {
+            let mode = if self.regenerate.is_some() { Some(Mode::JsonSchema) } else { self.modes.last().copied() };
+            let Some(mode) = mode else {
+                self.next_endpoint();
+                continue;
+            };
+            match self.body(mode) {
+                Ok(body) => return self.send(mode, body, now, left),
+                // The tools cannot be offered like that. If they cannot be offered at all, that is the error.
+                Err(error) => match self.regenerate.take() {
+                    Some(asked) => self.mend(asked.turn),
+                    None => {
+                        self.error = Some(error);
+                        self.next_mode();
+                    }
+                },
             }
-        };
+        }
+        Next::Done
+    }
+
+    fn send(&mut self, mode: Mode, body: Value, now: f64, left: f64) -> Next {
+        let Some(endpoint) = self.endpoints.get(self.at) else { return Next::Done };
+        let api = endpoint.api;
+        let stream = self.streams(mode);
         let reading = self.reading(mode);
-        let stream = self.options.stream.then(|| StreamNormalizer::new(Some(Provider::OpenAi), &reading));
-        self.reader = Some(Reader { mode, started: now, status: 0, retry_after: None, body: Vec::new(), stream });
-        Next::Send(Send { path: "/chat/completions", headers: vec![("Content-Type", "application/json")], body })
+        let mut headers = vec![("content-type", "application/json")];
+        headers.extend(api.headers);
+        self.reader = Some(Reader {
+            mode,
+            why: self.why,
+            started: now,
+            status: 0,
+            retry_after: None,
+            body: Vec::new(),
+            stream: stream.then(|| StreamNormalizer::new(Some(api.provider), &reading)),
+        });
+        Next::Send(Send {
+            url: endpoint.url(stream),
+            headers,
+            key: api.key,
+            body,
+            endpoint: self.at,
+            mode,
+            seconds: left,
+        })
     }
 
     /// Takes the status and the headers of the answer.
@@ -219,26 +264,36 @@ impl Exchange {
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
         let Some(reader) = &mut self.reader else { return events };
-        match &mut reader.stream {
-            Some(stream) => stream.feed_bytes(bytes, &mut events),
-            None => reader.body.extend_from_slice(bytes),
+        // What a stream does not read is kept, to say what there was instead of an answer.
+        if reader.body.len() < LONGEST_BODY && (reader.stream.is_none() || reader.body.len() < LONGEST_MESSAGE) {
+            reader.body.extend_from_slice(bytes);
         }
-        self.shown(events)
+        if let Some(stream) = &mut reader.stream {
+            stream.feed_bytes(bytes, &mut events);
+        }
+        if is_json(reader.mode) {
+            events.clear();
+        }
+        self.given |= !events.is_empty();
+        events
     }
 
-    /// Takes the end of the answer, and returns the events that come with it.
+    /// Takes the end of the answer, and returns the events that come with it if there were some before. Those of an answer that has
+    /// shown none are in [`Finished::events`], for another answer may yet take its place.
     pub fn end(&mut self, now: f64) -> Vec<Event> {
-        let Some(reader) = self.reader.take() else { return Vec::new() };
+        let Some(mut reader) = self.reader.take() else { return Vec::new() };
+        let Some(endpoint) = self.endpoints.get(self.at) else { return Vec::new() };
+        let provider = endpoint.provider();
         let mut events = Vec::new();
-        let read = match reader.stream {
+        let read = match reader.stream.take() {
             Some(stream) => stream.finish(&mut events),
-            None => normalize(&reader.body, Some(Provider::OpenAi), &self.reading(reader.mode)),
+            None => normalize(&reader.body, Some(provider), &self.reading(reader.mode)),
         };
-        let body = String::from_utf8_lossy(&reader.body);
+        let body = String::from_utf8_lossy(&reader.body).into_owned();
         let (verdict, denied, turn) = match read {
             Ok(turn) => {
                 let turn = if is_json(reader.mode) { out_of_envelope(turn) } else { turn };
-                (of_turn(&turn, self.options.required), None, Some(turn))
+                (of_turn(&turn, &self.options.tool_choice), None, Some(turn))
             }
             Err(error) => {
                 let (verdict, denied) = of_error(reader.status, &body, reader.mode);
@@ -247,168 +302,126 @@ impl Exchange {
             }
         };
         let usage = turn.as_ref().and_then(|turn| turn.usage);
-        self.attempts.push(Attempt {
-            route: self.capabilities.route.clone(),
-            mode: reader.mode,
-            status: reader.status,
-            seconds: now - reader.started,
-            usage,
-            verdict,
-        });
+        let message = turn.is_none().then(|| body.chars().take(LONGEST_MESSAGE).collect());
+        let (turn, verdict) = match self.regenerate.take() {
+            Some(asked) => self.regenerated(asked, turn),
+            None => (turn, verdict),
+        };
+        self.note(&reader, now, usage, verdict, message);
         self.learn(reader.mode, verdict, denied, turn.as_ref());
-        // Events of an answer that is not the last would be taken back: they are shown only of one that stays.
-        let events = if verdict == Verdict::Usable || self.given { self.shown(events) } else { Vec::new() };
         self.follow(verdict, denied, turn, reader.retry_after, now);
+        if !self.given || is_json(reader.mode) {
+            events.clear();
+        }
         events
     }
 
-    /// Takes that no answer came, or that it broke off.
+    /// Takes that no answer came, or that it broke off. What was read of one that was shown already is the turn then, beside the error.
     pub fn fail(&mut self, why: &str, now: f64) {
-        let Some(reader) = self.reader.take() else { return };
+        let Some(mut reader) = self.reader.take() else { return };
+        if let Some(stream) = reader.stream.take().filter(|_| self.given) {
+            self.broken = true;
+            self.best = stream.finish(&mut Vec::new()).ok();
+        }
         self.error = Some(Error::new(ErrorCode::ProviderError, why));
-        self.attempts.push(Attempt {
-            route: self.capabilities.route.clone(),
-            mode: reader.mode,
-            status: reader.status,
-            seconds: now - reader.started,
-            usage: None,
-            verdict: Verdict::Broken,
-        });
+        self.note(&reader, now, None, Verdict::Broken, Some(why.to_owned()));
+        let kept = self.regenerate.take();
+        if let Some(asked) = kept {
+            // The turn itself is there: the model is told what is wrong with it instead.
+            let verdict = of_turn(&asked.turn, &self.options.tool_choice);
+            self.follow(verdict, None, Some(asked.turn), None, now);
+            return;
+        }
         self.follow(Verdict::Broken, None, None, None, now);
     }
 
     /// Returns what came out.
     pub fn finish(self) -> Finished {
-        let error = self.error.filter(|_| self.best.is_none());
-        Finished { turn: self.best, error, attempts: self.attempts, learned: self.learned }
+        let error = self.error.filter(|_| self.broken || self.best.is_none());
+        let shown = self.options.stream && !self.given;
+        let events = self.best.as_ref().filter(|_| shown).map(events_of).unwrap_or_default();
+        Finished { turn: self.best, error, events, attempts: self.attempts, learned: self.learned }
     }
 
-    fn stop(&mut self) -> Next {
-        self.done = true;
-        Next::Done
+    fn note(&mut self, reader: &Reader, now: f64, usage: Option<Usage>, verdict: Verdict, message: Option<String>) {
+        let Some(endpoint) = self.endpoints.get(self.at) else { return };
+        self.attempts.push(Attempt {
+            route: endpoint.capabilities.route.clone(),
+            mode: reader.mode,
+            why: reader.why,
+            status: reader.status,
+            seconds: now - reader.started,
+            usage,
+            verdict,
+            message,
+        });
+    }
+
+    /// The turn with the arguments that were asked for anew, where they are right; else as it was.
+    fn regenerated(&self, asked: Regenerated, answer: Option<Turn<'static>>) -> (Option<Turn<'static>>, Verdict) {
+        let mut turn = asked.turn;
+        if let (Some(answer), Some(call)) = (answer, turn.tool_calls.get_mut(asked.call)) {
+            let made = self.tools.check(&call.name, answer.content.trim(), Some(call.id.to_string()));
+            if made.runnable() {
+                call.arguments = made.arguments;
+                call.status = CallStatus::Repaired;
+                call.errors = made.errors;
+                call.repairs.extend(made.repairs);
+            }
+        }
+        let verdict = of_turn(&turn, &self.options.tool_choice);
+        (Some(turn), verdict)
+    }
+
+    fn streams(&self, mode: Mode) -> bool {
+        let able = self.endpoints.get(self.at).is_some_and(Endpoint::streams);
+        // Of an answer in JSON nothing can be shown before it is whole.
+        able && self.options.stream && self.regenerate.is_none() && !is_json(mode)
     }
 
     fn body(&self, mode: Mode) -> Result<Value, Error> {
+        let endpoint = self.endpoints.get(self.at).ok_or_else(|| no_mode(mode))?;
+        let told;
+        let mut only = None;
+        let messages = match &self.regenerate {
+            Some(asked) => {
+                only = asked.turn.tool_calls.get(asked.call).map(|call| &*call.name);
+                told = [self.messages.as_slice(), &super::follow::correction(&asked.turn, &self.tools, None)].concat();
+                &told
+            }
+            None => &self.messages,
+        };
         Ask {
-            model: self.capabilities.route.model(),
-            messages: &self.messages,
+            endpoint,
+            messages,
             tools: &self.tools,
-            config: &self.options.config,
-            dialect: self.dialect(),
-            tool_choice: self.options.tool_choice.as_ref(),
-            response_schema: self.options.response_schema.as_ref(),
-            extra: &self.options.extra,
-            stream: self.options.stream,
+            options: &self.options,
+            says_choice: self.says_choice,
+            says_parallel: self.says_parallel,
+            only,
+            stream: self.streams(mode),
         }
         .body(mode)
     }
 
-    /// The dialect that text mode is written in.
-    fn dialect(&self) -> &str {
-        self.options.config.dialect.as_deref().or(self.capabilities.dialect.value).unwrap_or("auto")
-    }
-
     fn reading(&self, mode: Mode) -> Reading {
-        let named = if mode == Mode::Text { Dialects::named(self.dialect()).ok() } else { None };
-        Reading {
-            tools: Some(self.tools.clone()),
-            options: self.options.reading.clone(),
-            dialects: Some(named.unwrap_or_else(Dialects::auto)),
+        let options = self.options.reading.clone();
+        if self.regenerate.is_some() {
+            return Reading { tools: None, options, dialects: None };
         }
+        let dialect = self.endpoints.get(self.at).map_or("auto", Endpoint::dialect);
+        let named = if mode == Mode::Text { Dialects::named(dialect).ok() } else { None };
+        Reading { tools: Some(self.tools.clone()), options, dialects: Some(named.unwrap_or_else(Dialects::auto)) }
     }
 
-    fn shown(&mut self, events: Vec<Event>) -> Vec<Event> {
-        let mode = self.reader.as_ref().map(|reader| reader.mode).or_else(|| self.attempts.last().map(|a| a.mode));
-        if mode.is_some_and(is_json) {
-            return Vec::new();
-        }
-        self.given |= !events.is_empty();
-        events
-    }
-
-    fn learn(&mut self, mode: Mode, verdict: Verdict, denied: Option<Capability>, turn: Option<&Turn<'_>>) {
-        let mut learn = |capability, outcome| self.learned.push((capability, outcome));
-        if let Some(capability) = denied {
-            learn(capability, Outcome::Failure);
-        }
-        let Some(turn) = turn else { return };
-        match mode {
-            Mode::Native if turn.source == Source::Native => learn(Capability::NativeTools, Outcome::Success),
-            Mode::Native if turn.source == Source::Text => learn(Capability::TextCalls, Outcome::Success),
-            Mode::Native if verdict == Verdict::NoCall => {
-                learn(Capability::NativeTools, Outcome::Ignored);
-                learn(Capability::ToolChoice, Outcome::Ignored);
-            }
-            Mode::JsonSchema | Mode::JsonObject => {
-                let kept = !turn.tool_calls.is_empty() || turn.source != Source::None;
-                if let Some(capability) = mode.needs().filter(|_| kept) {
-                    learn(capability, Outcome::Success);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn follow(
-        &mut self,
-        verdict: Verdict,
-        denied: Option<Capability>,
-        turn: Option<Turn<'static>>,
-        retry_after: Option<f64>,
-        now: f64,
-    ) {
-        let over = self.given
-            || self.attempts.len() > self.options.config.max_retries
-            || self.attempts.iter().filter_map(|a| a.usage?.total_tokens).sum::<u64>() >= self.options.tokens;
-        let correct = verdict == Verdict::BadCalls && self.corrections < CORRECTIONS && !over;
-        if correct && let Some(turn) = &turn {
-            self.corrections += 1;
-            self.messages.extend(correction(turn, &self.tools));
-        }
-        if let Some(turn) = turn {
-            let better = self.best.as_ref().is_none_or(|best| !best.needs_more_work() || turn.needs_more_work());
-            if better {
-                self.best = Some(turn);
-            }
-        }
-        if over || matches!(verdict, Verdict::Usable | Verdict::Incomplete | Verdict::Denied | Verdict::BadRequest) {
-            self.done = true;
-            return;
-        }
-        match verdict {
-            _ if correct => {}
-            // What was denied beside the tools is left out, and the mode stays.
-            Verdict::Refused if denied == Some(Capability::ToolChoice) && self.options.tool_choice.is_some() => {
-                self.options.tool_choice = None;
-            }
-            Verdict::Refused if denied == Some(Capability::ParallelCalls) => {
-                if self.options.extra.shift_remove("parallel_tool_calls").is_none() {
-                    self.next_mode();
-                }
-            }
-            Verdict::Empty | Verdict::NoAnswer if !self.again => self.again = true,
-            Verdict::RateLimited | Verdict::Unavailable | Verdict::Broken => {
-                let pause = retry_after.unwrap_or(PAUSE * f64::from(1_u32 << self.pauses.min(10)));
-                self.pauses += 1;
-                if pause > LONGEST_PAUSE {
-                    self.done = true;
-                }
-                self.pause = Some(now + pause);
-            }
-            _ => self.next_mode(),
-        }
-    }
-
-    fn next_mode(&mut self) {
-        self.again = false;
-        self.modes.pop();
-        if self.modes.is_empty() {
-            self.done = true;
+    pub(super) fn learned(&mut self, capability: Capability, outcome: Outcome) {
+        if let Some(endpoint) = self.endpoints.get(self.at) {
+            self.learned.push((endpoint.capabilities.route.clone(), capability, outcome));
         }
     }
 }
 
-const fn is_json(mode: Mode) -> bool {
+pub(super) const fn is_json(mode: Mode) -> bool {
     matches!(mode, Mode::JsonSchema | Mode::JsonObject)
 }
 
@@ -422,4 +435,22 @@ fn out_of_envelope(mut turn: Turn<'static>) -> Turn<'static> {
         turn.content = said.to_owned().into();
     }
     turn
+}
+
+/// The events that add up to a turn that came whole.
+fn events_of(turn: &Turn<'static>) -> Vec<Event> {
+    let mut events = Vec::new();
+    if !turn.reasoning.is_empty() {
+        events.push(Event::Reasoning(turn.reasoning.to_string()));
+    }
+    if !turn.content.is_empty() {
+        events.push(Event::Text(turn.content.to_string()));
+    }
+    for (index, call) in turn.tool_calls.iter().enumerate() {
+        events.push(Event::CallStarted { index, id: call.id.to_string(), name: call.name.to_string() });
+        events.push(Event::Arguments { index, text: call.arguments.to_json().into_owned() });
+        events.push(Event::CallEnded { index, call: Box::new(call.clone()) });
+    }
+    events.extend(turn.issues.iter().cloned().map(Event::Issue));
+    events
 }

@@ -1,23 +1,26 @@
-//! The body of a request of OpenAI's Chat Completions in each mode.
-use super::config::ModelConfig;
+//! The body of a request in each mode, for every API.
+use super::endpoint::Endpoint;
 use super::mode::Mode;
-use crate::Error;
-use crate::provider::{Provider, ResultOptions, ToolResult, text_results};
-use crate::schema::convert::{Format, Target};
-use crate::schema::{ToolSet, write_calls};
+use super::spoken;
+use super::{Options, api::Streaming};
+use crate::error::{Error, ErrorCode};
+use crate::provider::{Message, Part, Role, write_history};
+use crate::schema::convert::{Choice, ToolChoice};
+use crate::schema::{Resolution, ToolSet};
 use serde_json::{Map, Value, json};
 
 /// What is asked in all modes.
 pub(super) struct Ask<'a> {
-    pub(super) model: &'a str,
-    pub(super) messages: &'a [Value],
+    pub(super) endpoint: &'a Endpoint,
+    pub(super) messages: &'a [Message],
     pub(super) tools: &'a ToolSet,
-    pub(super) config: &'a ModelConfig,
-    /// How calls are written in text mode.
-    pub(super) dialect: &'a str,
-    pub(super) tool_choice: Option<&'a Value>,
-    pub(super) response_schema: Option<&'a Value>,
-    pub(super) extra: &'a Map<String, Value>,
+    pub(super) options: &'a Options,
+    /// Whether the choice of tools is said to the API.
+    pub(super) says_choice: bool,
+    /// Whether it is said to the API that calls may or may not be parallel.
+    pub(super) says_parallel: bool,
+    /// The tool whose arguments alone are asked for.
+    pub(super) only: Option<&'a str>,
     pub(super) stream: bool,
 }
 
@@ -25,155 +28,189 @@ impl Ask<'_> {
     /// Returns the body in a mode.
     ///
     /// # Errors
-    /// As [`ToolSet::to_prompt`]: the dialect cannot be written.
+    /// [`ErrorCode::BadOption`] if the API has no such mode, or the tools cannot be said in it; as [`ToolSet::to_prompt`].
     pub(super) fn body(&self, mode: Mode) -> Result<Value, Error> {
-        let mut body = self.extra.clone();
-        body.insert("model".into(), self.model.into());
-        if self.stream {
-            body.insert("stream".into(), true.into());
+        let api = self.endpoint.api;
+        let mut body = Map::new();
+        if api.names_model {
+            body.insert("model".into(), self.endpoint.model().into());
         }
-        let offers = !self.tools.tools().is_empty();
-        let mut prompt = self.config.instructions(mode);
-        let mut messages = self.messages.to_vec();
-        match mode {
-            Mode::Native if offers => {
-                let target = Target::new(Format::OpenAi);
-                let tools = self.tools.declarations(&self.tools.to(&target)).to_value();
-                body.insert("tools".into(), tools);
-                if let Some(choice) = self.tool_choice {
-                    body.insert("tool_choice".into(), choice.clone());
+        let choice = self.options.choice();
+        let offers = !self.tools.tools().is_empty() && (choice.choice != Choice::None || mode == Mode::Native);
+        let mut prompt = if offers { self.endpoint.config.instructions(mode) } else { String::new() };
+        let messages = match mode {
+            Mode::Native => {
+                if offers {
+                    merge(&mut body, self.offer(&choice)?);
                 }
+                named(self.messages, |name| api.provider.told(Some(self.tools), name).into_owned())
             }
-            _ if !offers => prompt.clear(),
-            Mode::Native => {}
             Mode::Text => {
-                put(&mut prompt, &self.tools.to_prompt(self.dialect)?);
-                messages = as_text(&messages, self.dialect)?;
+                if offers {
+                    put(&mut prompt, &self.tools.to_prompt(self.endpoint.dialect())?);
+                }
+                spoken::in_dialect(&self.real_names(), self.endpoint.dialect())?
             }
             Mode::JsonSchema | Mode::JsonObject => {
-                put(&mut prompt, &envelope_prompt(self.tools));
-                messages = as_text(&messages, ENVELOPE)?;
-                let format = match (mode, self.response_schema) {
-                    (Mode::JsonSchema, Some(schema)) => json!({
-                        "type": "json_schema",
-                        "json_schema": { "name": "tool_calls", "strict": true, "schema": schema },
-                    }),
-                    _ => json!({ "type": "json_object" }),
-                };
-                body.insert("response_format".into(), format);
+                if offers {
+                    merge(&mut body, self.format(mode, &choice)?);
+                    put(&mut prompt, &spoken::tools(self.tools));
+                    put(&mut prompt, if self.only.is_some() { spoken::ARGUMENTS } else { spoken::ENVELOPE });
+                }
+                spoken::in_envelopes(&self.real_names())
             }
+        };
+        if offers && mode != Mode::Native && self.only.is_none() {
+            self.say_choice(&mut prompt, &choice);
         }
-        if !prompt.is_empty() {
-            in_system(&mut messages, &prompt);
+        let messages = with_prompt(messages, &prompt);
+        let written = write_history(&messages, api.provider);
+        body.insert(api.messages.into(), Value::Array(written.messages));
+        if let Some(system) = written.system {
+            body.insert(api.system.into(), system);
         }
-        body.insert("messages".into(), Value::Array(messages));
+        if let Some(tokens) = self.options.max_tokens.or(api.default_max_tokens) {
+            place(&mut body, api.max_tokens, json!(tokens));
+        }
+        if let Some(temperature) = self.options.temperature {
+            place(&mut body, api.temperature, json!(temperature));
+        }
+        if let Streaming::Members { stream, whole } = api.streaming {
+            merge(&mut body, json_of(if self.stream { stream } else { whole }));
+        }
+        merge(&mut body, Value::Object(self.options.extra.clone()));
         Ok(Value::Object(body))
     }
-}
 
-/// The dialect of calls in the history where answers are envelopes.
-const ENVELOPE: &str = "auto";
-
-fn put(prompt: &mut String, text: &str) {
-    if !prompt.is_empty() {
-        prompt.insert_str(0, "\n\n");
+    /// The members that declare the tools and say which of them may be called.
+    fn offer(&self, choice: &ToolChoice<'_>) -> Result<Value, Error> {
+        let target = self.endpoint.target();
+        let said = ToolChoice {
+            choice: if self.says_choice { choice.choice } else { Choice::Auto },
+            parallel: choice.parallel.filter(|_| self.says_parallel),
+            ..*choice
+        };
+        let offer = |said: &ToolChoice<'_>| self.tools.offer(&self.endpoint.server, &target, said);
+        // What an API has no word for is not said to it: whether it was kept to shows in the answer.
+        offer(&said)
+            .or_else(|_| offer(&ToolChoice { parallel: None, ..said }))
+            .or_else(|_| offer(&ToolChoice { choice: Choice::Auto, ..said }))
+            .or_else(|_| offer(&ToolChoice { choice: Choice::Auto, parallel: None, ..said }))
     }
-    prompt.insert_str(0, text);
-}
 
-/// The tools, and the object that an answer is in the JSON modes.
-fn envelope_prompt(tools: &ToolSet) -> String {
-    let mut out = String::from("You have these tools, one a line:\n");
-    for tool in tools.tools() {
-        let line = json!({ "name": tool.name, "description": tool.description, "parameters": tool.schema });
-        out.push_str(&format!("{line}\n"));
+    /// The members that ask for JSON.
+    fn format(&self, mode: Mode, choice: &ToolChoice<'_>) -> Result<Value, Error> {
+        if mode == Mode::JsonObject {
+            return Ok(json_of(self.endpoint.api.json_object));
+        }
+        let mut request = self.tools.response_schema(&self.endpoint.target(), self.only)?;
+        if self.only.is_none() && matches!(choice.choice, Choice::Required | Choice::Tool(_)) {
+            require_call(&mut request);
+        }
+        Ok(request)
     }
-    out.push_str(
-        "\nAnswer with one JSON object: {\"toolCalls\": [{\"name\": \"TOOL\", \"arguments\": {}}], \"content\": \"TEXT\"}. \
-         In toolCalls stand the calls that you need the results of, in content what you say to the user; either may be empty.",
-    );
-    out
+
+    fn say_choice(&self, prompt: &mut String, choice: &ToolChoice<'_>) {
+        match choice.choice {
+            Choice::Required => put(prompt, "Call at least one tool in this answer."),
+            Choice::Tool(name) => put(prompt, &format!("Call the tool `{name}` in this answer, and no other.")),
+            Choice::Auto | Choice::None => {}
+        }
+        if choice.parallel == Some(false) {
+            put(prompt, "Make no more than one call in this answer.");
+        }
+    }
+
+    /// The messages with the tools called by their own names: the model is told these in text.
+    fn real_names(&self) -> Vec<Message> {
+        named(self.messages, |name| match self.tools.resolve(name) {
+            Resolution::Exact(tool) | Resolution::Resolved(tool) => tool.name.clone(),
+            Resolution::Unknown => name.to_owned(),
+        })
+    }
 }
 
-/// Puts text behind the first system message, or before all others.
-fn in_system(messages: &mut Vec<Value>, prompt: &str) {
-    let role = |message: &Value| message.get("role").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if let Some(first) = messages.first_mut()
-        && matches!(role(first).as_str(), "system" | "developer")
-    {
-        match first.get_mut("content") {
-            Some(Value::String(text)) => {
-                text.push_str("\n\n");
-                text.push_str(prompt);
-                return;
-            }
-            Some(Value::Array(parts)) => {
-                parts.push(json!({ "type": "text", "text": prompt }));
-                return;
-            }
+/// The messages with the names of tools in them as `name` has them.
+fn named(messages: &[Message], name: impl Fn(&str) -> String) -> Vec<Message> {
+    let mut messages = messages.to_vec();
+    for part in messages.iter_mut().flat_map(|message| &mut message.parts) {
+        match part {
+            Part::Call(call) if !call.name.is_empty() => call.name = name(&call.name),
+            Part::Answer(answer) if !answer.name.is_empty() => answer.name = name(&answer.name),
             _ => {}
         }
     }
-    messages.insert(0, json!({ "role": "system", "content": prompt }));
+    messages
 }
 
-/// Returns a history without tool calls: the calls as text of the assistant's, their results as a user's message.
-fn as_text(messages: &[Value], dialect: &str) -> Result<Vec<Value>, Error> {
-    let mut out = Vec::new();
-    let mut names: Map<String, Value> = Map::new();
-    let mut results: Vec<ToolResult> = Vec::new();
-    let flush = |results: &mut Vec<ToolResult>, out: &mut Vec<Value>| {
-        if !results.is_empty() {
-            let options = ResultOptions { harden: true, ..ResultOptions::default() };
-            out.push(text_results(std::mem::take(results), dialect, &options));
-        }
-    };
-    for message in messages {
-        let text = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default();
-        if text("role") == "tool" {
-            let id = text("tool_call_id");
-            let name = names.get(id).and_then(Value::as_str).unwrap_or_default();
-            results.push(ToolResult::new(id, name, message.get("content").unwrap_or(&Value::Null), false));
-            continue;
-        }
-        flush(&mut results, &mut out);
-        let Some(calls) = message.get("tool_calls").and_then(Value::as_array).filter(|calls| !calls.is_empty()) else {
-            out.push(message.clone());
-            continue;
-        };
-        let mut written = Vec::new();
-        for call in calls {
-            let part = |pointer: &str| call.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-            names.insert(part("/id").to_owned(), part("/function/name").into());
-            written.push((part("/function/name"), part("/function/arguments")));
-        }
-        let calls = write_calls(written, dialect)?;
-        let said = text("content");
-        let content = if said.is_empty() { calls } else { format!("{said}\n{calls}") };
-        out.push(json!({ "role": "assistant", "content": content }));
+/// Puts text behind the first system prompt, or before all messages where there is none.
+fn with_prompt(mut messages: Vec<Message>, prompt: &str) -> Vec<Message> {
+    if prompt.is_empty() {
+        return messages;
     }
-    flush(&mut results, &mut out);
-    Ok(out)
+    match messages.iter_mut().find(|message| message.role == Role::System) {
+        Some(system) => match system.parts.last_mut() {
+            Some(Part::Text(text)) => {
+                put(text, prompt);
+            }
+            _ => system.parts.push(Part::Text(prompt.to_owned())),
+        },
+        None => messages.insert(0, Message::text(Role::System, prompt)),
+    }
+    messages
 }
 
-/// The messages that tell a model what was wrong with the calls of its answer: a result for each that can go back, and words
-/// for those that cannot.
-pub(super) fn correction(turn: &crate::turn::Turn<'_>, tools: &ToolSet) -> Vec<Value> {
-    let mut out = vec![crate::provider::assistant_message(turn, Provider::OpenAi)];
-    let mut rest = Vec::new();
-    for call in &turn.tool_calls {
-        let said = tools.error_message(call, None);
-        let why = said.unwrap_or_else(|| "not run: another call of this answer is wrong. Call again.".to_owned());
-        if call.status.readable() {
-            out.push(json!({ "role": "tool", "tool_call_id": call.id, "content": why }));
-        } else {
-            rest.push(why);
+/// Adds a paragraph.
+fn put(prompt: &mut String, text: &str) {
+    if !(prompt.is_empty() || text.is_empty()) {
+        prompt.push_str("\n\n");
+    }
+    prompt.push_str(text);
+}
+
+fn json_of(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+/// Puts the members of `more` into `body`; objects of both are one.
+fn merge(body: &mut Map<String, Value>, more: Value) {
+    let Value::Object(more) = more else { return };
+    for (key, value) in more {
+        match (body.get_mut(&key), value) {
+            (Some(Value::Object(known)), Value::Object(value)) => merge(known, Value::Object(value)),
+            (_, value) => drop(body.insert(key, value)),
         }
     }
-    if !rest.is_empty() {
-        out.push(json!({ "role": "user", "content": rest.join("\n") }));
+}
+
+fn place(body: &mut Map<String, Value>, path: &[&str], value: Value) {
+    let more = path.iter().rev().fold(value, |value, key| json!({ *key: value }));
+    merge(body, more);
+}
+
+/// Lets the envelope's schema, wherever it stands in the request, take no empty list of calls.
+fn require_call(request: &mut Value) {
+    match request {
+        Value::Object(members) => {
+            let calls = members.get_mut("properties").and_then(|properties| properties.get_mut("toolCalls"));
+            if let Some(Value::Object(calls)) = calls {
+                calls.insert("minItems".into(), json!(1));
+                return;
+            }
+            members.values_mut().for_each(require_call);
+        }
+        // Bedrock takes the schema as text.
+        Value::String(text) if text.starts_with('{') => {
+            if let Ok(mut schema) = serde_json::from_str(text) {
+                require_call(&mut schema);
+                *text = schema.to_string();
+            }
+        }
+        _ => {}
     }
-    // A message of which nothing can go back says nothing.
-    out.retain(|message| message.get("content").is_some_and(|c| !c.is_null()) || message.get("tool_calls").is_some());
-    out
+}
+
+/// The error of a mode that the API does not have.
+pub(super) fn no_mode(mode: Mode) -> Error {
+    Error::at(ErrorCode::BadOption, "mode", format!("the tools cannot be offered in the mode {}", mode.as_str()))
 }

@@ -1,7 +1,28 @@
 //! What an answer is worth: whether it ends the exchange, and what it shows of the route if not.
 use super::capability::{Capability, refused};
 use super::mode::Mode;
+use super::options::Wanted;
 use crate::turn::{CallStatus, Turn, words};
+
+words! {
+    /// Why a request was sent.
+    Why {
+        /// It is the first.
+        First => "first",
+        /// What the one before said beside the tools was refused, and is left out.
+        Refused => "refused",
+        /// The server failed, or there was nothing in the answer.
+        Again => "again",
+        /// The arguments of one call are asked for anew, under its tool's schema.
+        Arguments => "arguments",
+        /// The model is told what was wrong with its calls.
+        Correction => "correction",
+        /// The mode before led to nothing.
+        NextMode => "next_mode",
+        /// The endpoint before led to nothing.
+        NextModel => "next_model",
+    }
+}
 
 words! {
     /// What an answer is worth.
@@ -49,8 +70,8 @@ pub(super) fn of_error(status: u16, body: &str, mode: Mode) -> (Verdict, Option<
     (verdict, None)
 }
 
-/// Returns what a turn is worth where a call was `required` or not.
-pub(super) fn of_turn(turn: &Turn<'_>, required: bool) -> Verdict {
+/// Returns what a turn is worth where such calls were `wanted`.
+pub(super) fn of_turn(turn: &Turn<'_>, wanted: &Wanted) -> Verdict {
     let has = |status: CallStatus| turn.tool_calls.iter().any(|call| call.status == status);
     if has(CallStatus::Incomplete) {
         return Verdict::Incomplete;
@@ -58,11 +79,16 @@ pub(super) fn of_turn(turn: &Turn<'_>, required: bool) -> Verdict {
     if has(CallStatus::Invalid) || has(CallStatus::Malformed) || has(CallStatus::UnknownTool) {
         return Verdict::BadCalls;
     }
+    if let Wanted::Tool(name) = wanted
+        && !turn.tool_calls.iter().any(|call| call.name == **name)
+    {
+        return Verdict::NoCall;
+    }
     if !turn.tool_calls.is_empty() {
         return Verdict::Usable;
     }
     if turn.content.trim().is_empty() {
         return Verdict::Empty;
     }
-    if required { Verdict::NoCall } else { Verdict::Usable }
+    if wanted.needs_call() { Verdict::NoCall } else { Verdict::Usable }
 }
