@@ -549,6 +549,9 @@ class Turn:
 
         Where a provider's answer had its calls in the text, ``["text"]["content"]`` is what the model wrote.
         """
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """The requests that it took, where an exchange or a client made it; they are no part of what is compared or pickled."""
     def to_openai(self) -> Any:
         """The turn as an assistant message of OpenAI's Chat Completions.
 
@@ -1724,6 +1727,215 @@ class Config:
     def __or__(self, other: Config, /) -> Config: ...
     def __ror__(self, other: Config, /) -> Config: ...
     def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Endpoint:
+    """A model at a server, as an Exchange asks it.
+
+    Args:
+        model: The model's id, as the server takes it.
+        base_url: The server's base URL; without one, that of the provider's own API.
+        provider: Whose API it is: "openai", "openai_responses", "anthropic", "gemini", "mistral", "cohere", "ollama", "bedrock", or a
+            server that speaks one of these ("groq", "openrouter", "vllm"). "auto" tells by the base URL, and is Chat Completions
+            where that says nothing.
+        capabilities: What is known of it; without, what the tables say.
+        config: What is decided per model.
+
+    Raises:
+        UnknownProviderError: No provider is called so.
+
+    >>> from toolglot import Endpoint
+    >>> Endpoint("claude-sonnet-5", "https://api.anthropic.com").provider
+    'anthropic'
+    """
+
+    def __new__(
+        cls,
+        model: str,
+        base_url: str | None = None,
+        *,
+        provider: str = "auto",
+        capabilities: Capabilities | None = None,
+        config: Config | None = None,
+    ) -> Self: ...
+    @property
+    def model(self) -> str:
+        """The model's id."""
+    @property
+    def base_url(self) -> str:
+        """The base URL of its requests, with the version of the API."""
+    @property
+    def provider(self) -> str:
+        """The wire format that it is asked in."""
+    @property
+    def capabilities(self) -> Capabilities:
+        """What is known of it."""
+
+@final
+class Attempt:
+    """One request of an exchange, and what became of it."""
+
+    @property
+    def model(self) -> str:
+        """The model that was asked."""
+    @property
+    def base_url(self) -> str:
+        """Where it was asked."""
+    @property
+    def mode(self) -> _Mode:
+        """How the tools were offered."""
+    @property
+    def why(self) -> str:
+        """Why it was sent.
+
+        "first"; "refused": what the one before said beside the tools was refused, and is left out; "again": the server failed, or
+        there was nothing in the answer; "arguments": those of one call are asked for anew; "correction": the model is told what was
+        wrong with its calls; "next_mode", "next_model": the one before led to nothing.
+        """
+    @property
+    def status(self) -> int:
+        """The status of its answer; 0 where none came."""
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+    @property
+    def usage(self) -> Usage | None:
+        """What it cost, if the server says so."""
+    @property
+    def verdict(self) -> str:
+        """What the answer was worth.
+
+        "usable"; "bad_calls": a call in it may not run; "incomplete": it was cut off inside a call; "no_call": a required call is
+        missing; "empty"; "no_answer": HTML, another shape; "refused": the server denies a capability; "rate_limited";
+        "unavailable"; "broken": no connection, or it broke; "denied": the key; "bad_request".
+        """
+    @property
+    def message(self) -> str | None:
+        """What the server or the network said where there is no answer."""
+    def to_dict(self) -> dict[str, Any]:
+        """The attempt as a dict."""
+
+@final
+class Step:
+    """What an Exchange does next."""
+
+    @property
+    def kind(self) -> Literal["send", "wait", "done"]:
+        """ "send" this request, "wait" so many ``seconds``, or "done"."""
+    @property
+    def seconds(self) -> float | None:
+        """How long to wait, or how much time is left for the request."""
+    @property
+    def url(self) -> str | None:
+        """Where the request goes: a POST."""
+    @property
+    def headers(self) -> dict[str, str]:
+        """Its headers, without that of the key."""
+    @property
+    def key(self) -> tuple[str, str] | None:
+        """The header of the key, and what stands before the key in it."""
+    @property
+    def body(self) -> bytes | None:
+        """Its body: JSON."""
+    @property
+    def endpoint(self) -> int | None:
+        """Which of the endpoints it goes to."""
+    @property
+    def mode(self) -> _Mode | None:
+        """How the tools are offered in it."""
+
+@final
+class Exchange:
+    """One request to a model and all that is tried until a turn is there. It does no I/O: who drives it sends the requests.
+
+    What is tried, as far as the budget goes: repair and coercion; the arguments of one call anew, under its tool's schema, where the
+    route keeps to schemas; telling the model what was wrong, twice at most; the next mode (native, json_schema, json_object, text);
+    the next endpoint.
+
+    >>> import json, toolglot
+    >>> at = toolglot.Endpoint("m", "http://localhost:8000/v1")
+    >>> tools = [{"name": "now", "parameters": {"type": "object"}}]
+    >>> exchange = toolglot.Exchange([{"role": "user", "content": "What time is it?"}], tools, endpoints=[at])
+    >>> step = exchange.next()
+    >>> step.url, json.loads(step.body)["tools"][0]["function"]["name"]
+    ('http://localhost:8000/v1/chat/completions', 'now')
+    >>> exchange.answer(200)
+    >>> exchange.feed(b'{"choices": [{"message": {"content": "It is noon."}}]}'), exchange.end()
+    ([], [])
+    >>> exchange.next().kind
+    'done'
+    >>> turn = exchange.finish()
+    >>> turn.content, [(attempt.mode, attempt.verdict) for attempt in turn.attempts]
+    ('It is noon.', [('native', 'usable')])
+
+    Args:
+        messages: Any provider's, as dicts or SDK objects.
+        tools: What makes a ToolSet.
+        endpoints: Whom to ask: the first, and each next one where that led to nothing.
+        tool_choice: "auto", "required", "none", or a tool's name.
+        parallel: Whether an answer may have several calls; None leaves that to the API.
+        max_tokens: How many tokens an answer may have.
+        temperature: The temperature.
+        extra: Other members of the request, as the API spells them.
+        stream: Whether answers are streamed. An answer that has given out an event is the last one.
+        requests: How many requests there may be in all; None is one and the configured retries for each endpoint.
+        tokens: How many tokens all answers together may take before nothing more is asked.
+        seconds: How long all of it may take.
+        system: The system prompt that stands beside the messages.
+        side: What :func:`convert_messages` kept beside the messages.
+        source: Whose shape the messages have; "auto" tells.
+        starts_in: As for :func:`extract`.
+        policy: As for :func:`extract`.
+
+    Raises:
+        BadOptionError: An option's value is not one of those it may have.
+        BadMessageError: A message is none.
+    """
+
+    def __new__(
+        cls,
+        messages: Any,
+        tools: Any = None,
+        *,
+        endpoints: Sequence[Endpoint],
+        tool_choice: str = "auto",
+        parallel: bool | None = None,
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+        extra: Any = None,
+        stream: bool = False,
+        requests: int | None = None,
+        tokens: int | None = None,
+        seconds: float = 600.0,
+        system: Any = None,
+        side: Any = None,
+        source: str = "auto",
+        starts_in: Literal["content", "reasoning"] = "content",
+        policy: Policy | dict[str, Any] | None = None,
+    ) -> Self: ...
+    def next(self, now: float | None = None) -> Step:
+        """What to do. ``now`` is in seconds of any clock that does not go back; without it, the exchange's own counts."""
+    def answer(self, status: int, headers: Any = None) -> None:
+        """Takes the status and the headers (a mapping) of an answer."""
+    def feed(self, data: Any) -> list[Event]:
+        """Takes bytes of the answer, and returns the events in them."""
+    def end(self, now: float | None = None) -> list[Event]:
+        """Takes the end of the answer, and returns the events that come with it."""
+    def fail(self, why: str, now: float | None = None) -> None:
+        """Takes that no answer came, or that it broke off."""
+    def close(self) -> list[Event]:
+        """The events of the turn, where the answer was to be streamed and none of them has been given out."""
+    def finish(self) -> Turn:
+        """The turn: the best there was, which need not be usable.
+
+        Raises:
+            ProviderError: There was none, or it broke off after events of it had been given out; with ``attempts`` and ``turn``.
+        """
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """The requests so far."""
+    def _learned(self) -> list[tuple[str, str, str, str]]:
+        """What the requests showed: model, base URL, capability and outcome."""
 
 @final
 class _Learned:

@@ -51,10 +51,7 @@ const CHAT: Api = Api {
     base: "https://api.openai.com/v1",
     version: "",
     path: "/chat/completions",
-    streaming: Streaming::Members {
-        stream: r#"{"stream":true,"stream_options":{"include_usage":true}}"#,
-        whole: "{}",
-    },
+    streaming: Streaming::Members { stream: r#"{"stream":true,"stream_options":{"include_usage":true}}"#, whole: "{}" },
     headers: &[],
     key: ("Authorization", "Bearer "),
     names_model: true,

@@ -74,6 +74,11 @@ impl Endpoint {
         self.api.provider
     }
 
+    /// The base URL of its requests, with the version of the API.
+    pub fn base_url(&self) -> &str {
+        &self.base
+    }
+
     /// What is known of it.
     pub fn capabilities(&self) -> &Capabilities {
         &self.capabilities

@@ -19,13 +19,7 @@ const PAUSE: f64 = 0.5;
 const LONGEST_PAUSE: f64 = 60.0;
 
 impl Exchange {
-    pub(super) fn learn(
-        &mut self,
-        mode: Mode,
-        verdict: Verdict,
-        denied: Option<Capability>,
-        turn: Option<&Turn<'_>>,
-    ) {
+    pub(super) fn learn(&mut self, mode: Mode, verdict: Verdict, denied: Option<Capability>, turn: Option<&Turn<'_>>) {
         if let Some(capability) = denied {
             self.learned(capability, Outcome::Failure);
         }

@@ -335,6 +335,11 @@ impl Exchange {
         self.follow(Verdict::Broken, None, None, None, now);
     }
 
+    /// The requests so far, in order.
+    pub fn attempts(&self) -> &[Attempt] {
+        &self.attempts
+    }
+
     /// Returns what came out.
     pub fn finish(self) -> Finished {
         let error = self.error.filter(|_| self.broken || self.best.is_none());

@@ -12,7 +12,7 @@ use pyo3::types::PyDict;
 #[doc = stub!("ModelConfig")]
 #[pyclass(frozen, eq, skip_from_py_object, module = "toolglot")]
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ModelConfig(config::ModelConfig);
+pub(super) struct ModelConfig(pub(super) config::ModelConfig);
 
 #[pymethods]
 impl ModelConfig {
@@ -94,7 +94,7 @@ impl ModelConfig {
 #[doc = stub!("Config")]
 #[pyclass(frozen, eq, skip_from_py_object, module = "toolglot")]
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Config(config::Config);
+pub(super) struct Config(pub(super) config::Config);
 
 #[pymethods]
 impl Config {

@@ -20,6 +20,7 @@ mod convert;
 mod dialect;
 mod error;
 mod event;
+mod exchange;
 mod explain;
 mod guard;
 mod json;
@@ -54,6 +55,8 @@ mod _core {
     use super::dialect::{Dialect, dialects};
     #[pymodule_export]
     use super::event::Event;
+    #[pymodule_export]
+    use super::exchange::{Attempt, Endpoint, Exchange, Step};
     #[pymodule_export]
     use super::explain::{Explanation, Span, explain};
     #[pymodule_export]
