@@ -38,7 +38,7 @@ use crate::schema::ToolSet;
 use crate::turn::{Issue, IssueCode, Turn, new_call_id};
 use call::CallState;
 use hold::{Doubt, Hold};
-use measure::Measure;
+use measure::{Measure, ROUND};
 use memo::Memo;
 use output::Output;
 use prose::given::{Given, Mode};
@@ -160,9 +160,6 @@ enum State {
 
 /// What is unclear is looked at anew with every chunk as long as it has no more bytes than this ([`Engine::wait`]).
 const PATIENCE: usize = 64;
-
-/// What a round takes, as the bytes of plain text that are read in that time.
-const ROUND: usize = 256;
 
 /// The state of the scanner between two steps.
 #[derive(Debug, Default)]

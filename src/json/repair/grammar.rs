@@ -4,9 +4,13 @@ use super::machine::{End, Kind, Repairer, State};
 use super::output::Mark;
 use super::quoted::Place;
 use super::{Ending, crooked};
-use crate::error::Error;
+use crate::error::{Error, ErrorCode};
+use crate::interrupt::Work;
 use crate::json::string::push_string;
 use crate::turn::{RepairCode, Slip};
+
+/// What reading a token takes at most, mostly, as the bytes of plain text that are read in that time.
+const TOKEN: usize = 1024;
 
 impl Repairer<'_> {
     /// Reads the value at `at` and writes it.
@@ -24,7 +28,9 @@ impl Repairer<'_> {
     }
 
     fn run(&mut self, mut at: usize) -> Result<End, Error> {
+        let mut work = Work::default();
         loop {
+            let before = at;
             at = match self.state {
                 State::Value => self.read_value(at)?,
                 State::Item => self.read_item(at)?,
@@ -32,6 +38,9 @@ impl Repairer<'_> {
                 State::After => self.read_after(at)?,
                 State::Done => return Ok(End { at, ending: self.ending }),
             };
+            if work.stops(TOKEN + at.saturating_sub(before)) {
+                return Err(Error::at(ErrorCode::BadJson, at.to_string(), "interrupted"));
+            }
         }
     }
 
