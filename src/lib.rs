@@ -11,6 +11,7 @@ mod char_class;
 pub mod dialect;
 pub mod engine;
 pub mod error;
+pub mod exchange;
 pub mod explain;
 mod interrupt;
 pub mod json;
