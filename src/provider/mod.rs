@@ -41,6 +41,7 @@ mod text;
 mod wire;
 
 pub use detect::detect;
+pub(crate) use framing::{Frame, Splitter};
 pub use harden::harden;
 #[cfg(feature = "python")]
 pub(crate) use helpers::{Helper, helper};
@@ -51,7 +52,7 @@ pub use history::{
 };
 pub use node::Node;
 #[cfg(feature = "python")]
-pub(crate) use node::{CARRIED, is_unread};
+pub(crate) use node::{CARRIED, is_unread, mend_surrogates};
 pub use results::{
     ResultOptions, ToolResult, bytes_result, call_of, format_tool_result, format_tool_results, text_results,
 };
