@@ -51,8 +51,9 @@ pub use history::{
     turn_message, write_history,
 };
 pub use node::Node;
+pub(crate) use node::mend_surrogates;
 #[cfg(feature = "python")]
-pub(crate) use node::{CARRIED, is_unread, mend_surrogates};
+pub(crate) use node::{CARRIED, is_unread};
 pub use results::{
     ResultOptions, ToolResult, bytes_result, call_of, format_tool_result, format_tool_results, text_results,
 };
