@@ -54,9 +54,7 @@ pub use parser::StreamParser;
 #[cfg(feature = "python")]
 pub(crate) use parser::replaced;
 pub(crate) use reader::Reader;
-
 pub(crate) use trace::{Markup, Note, Noted};
-#[cfg(feature = "python")]
 
 /// Reads a complete text.
 ///

@@ -41,7 +41,7 @@ fn is_markup(text: &str, word: &str) -> bool {
     let Some((before, behind)) = text.split_once(word) else { return true };
     let line = before.rsplit('\n').next().unwrap_or_default();
     let mark = ["```", "~~~", "//", "/*", "#"].iter().any(|sign| line.contains(sign)) || before.contains("/*");
-    let citation = before.rsplit_once("<co:").is_some_and(|(_, sources)| !sources.contains('>'));
+    let citation = before.rsplit_once("co:").is_some_and(|(_, sources)| !sources.contains('>'));
     let sign = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '{' | '}' | '(' | ')' | '>' | ']' | ',' | '=');
     let marker = before.rfind(['<', '[']).and_then(|at| before.get(at + 1..)).is_some_and(|tag| !tag.contains(sign));
     let (key, value) = behind.split_once(':').unwrap_or_default();

@@ -358,6 +358,8 @@ impl JsonCalls {
                 }
                 Key::Calls => {}
                 Key::NeedsMoreWork => unfinished |= value == "true",
+                // It stands there alone.
+                _ if value == "null" && !has_value(text, &key) => issues.push(beside_calls(from, &key)),
                 _ => issues.extend(issue_of(&key, value, from)),
             }
         }
@@ -369,8 +371,7 @@ impl JsonCalls {
         let beside = |repair: &&Repair| repair.offset.is_none_or(|at| start + at >= from);
         // What repair left out is in no member.
         for (at, words) in mended.repairs.iter().filter(beside).filter_map(|repair| left_out(text, repair)) {
-            let message = format!("beside the calls stands what is no content: {words}");
-            out.issue(Issue::at(IssueCode::EnvelopeMember, start + at, message));
+            out.issue(beside_calls(start + at, words));
         }
         if unfinished && envelope == Envelope::NoCalls {
             out.issue(Issue::more_work(from));
@@ -554,6 +555,17 @@ fn issue_of(key: &str, value: &str, at: usize) -> Option<Issue> {
     };
     let what = || format!("beside the calls stands {key}, which is no content: {text}");
     says.then(|| Issue::at(IssueCode::EnvelopeMember, at, what()))
+}
+
+/// In `text` a value stands behind the last `key`.
+fn has_value(text: &str, key: &str) -> bool {
+    let behind = text.rfind(key).and_then(|at| text.get(at + key.len()..)).unwrap_or_default();
+    behind.trim_start_matches(['"', '\'', ' ']).starts_with([':', '='])
+}
+
+/// These `words` stand at `at` beside calls.
+pub(super) fn beside_calls(at: usize, words: &str) -> Issue {
+    Issue::at(IssueCode::EnvelopeMember, at, format!("beside the calls stands what is no content: {words}"))
 }
 
 /// What the `repair` of `text` left out of it, and where that stands.

@@ -1,9 +1,9 @@
 //! What stands among calls and is none: words in a list or behind an envelope, objects that call nothing. It is text, and the calls
 //! round it stay calls.
+use super::object::beside_calls;
 use super::*;
 use crate::dialect::must_close;
 use crate::json::WORDS;
-use crate::turn::{Issue, IssueCode};
 use std::ops::ControlFlow;
 
 /// Words that are read as text among the elements of a list.
@@ -251,15 +251,14 @@ fn is_member(cx: &Reader<'_>, at: usize) -> Look<()> {
     }
 }
 
-/// What stands at `slip`, behind the calls of an envelope, is a slip: if it says something, that is told.
+/// What stands at `slip`, behind the calls of an envelope, is a slip: if it is more than a sign and says something, that is told.
 fn leave_out(cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, slip: Range<usize>) {
     let text = cx.part(&slip).trim();
     if !text.is_empty() {
         writer.mend(RepairCode::Surroundings, slip.start, "signs behind the calls were left out");
     }
-    if text.contains(char::is_alphanumeric) {
-        let message = format!("beside the calls stands what is no content: {text}");
-        out.issue(Issue::at(IssueCode::EnvelopeMember, slip.start, message));
+    if text.len() > 1 && text.contains(char::is_alphanumeric) {
+        out.issue(beside_calls(slip.start, text));
     }
 }
 
