@@ -149,6 +149,10 @@ impl Engine {
                 self.out.trace.refuse(Reason::NoName, "");
                 return Look::No;
             }
+            if cx.tools.is_none() && told!(is_between(cx, head)).is_some() {
+                self.out.trace.refuse(Reason::NoName, "");
+                return Look::No;
+            }
             if naked && let Some(name) = head.name(cx).filter(|name| !cx.offered(name)) {
                 let reason = if cx.tools.is_some() { Reason::NameNotOffered } else { Reason::NoTools };
                 self.out.trace.refuse(reason, &name);
@@ -242,5 +246,21 @@ impl Engine {
 
 /// The `name` begins as no tool's does, or it ends a sentence: where nobody says which tools there are, no such call is meant.
 fn is_no_name(name: &str) -> bool {
-    name.starts_with(['=', ':', ',', ';']) || name.ends_with(['.', ',', ';', '!', '?'])
+    name.starts_with(['=', ':', ',', ';']) || name.ends_with(['.', ':', ',', ';', '!', '?'])
+}
+
+/// The name in the `head`, behind which a closing marker stands, has a blank on either side: `<tool_call> and </tool_call>` are
+/// words that tell two markers apart. A model that calls a tool without arguments writes them in a line of their own or glued.
+fn is_between(cx: &Reader<'_>, head: &Head) -> Look<()> {
+    let Some(name) = &head.name else { return Look::No };
+    let byte = |at: usize| cx.bytes().get(at).copied();
+    if name.start.checked_sub(1).and_then(byte) != Some(b' ') || byte(name.end) != Some(b' ') {
+        return Look::No;
+    }
+    let next = cx.skip_space(name.end);
+    match (byte(next), byte(next + 1)) {
+        (Some(b'<'), None) | (None, _) if !cx.eof => Look::More,
+        (Some(b'<'), Some(b'/')) => Look::when(!cx.slice(name.end, next).contains('\n')),
+        _ => Look::No,
+    }
 }

@@ -1,5 +1,6 @@
 //! Messages of Chat Completions and its relatives: OpenAI, Mistral, Cohere, Ollama.
 use super::model::{Answer, Call, Media, MediaKind, Message, Part, Role, text_of, text_with};
+use super::reasoning::{claude_blocks, text_of_details};
 use super::side::ERROR_PREFIX;
 use super::{Notes, Written, gemini, keep_aside, media, object_of, provider_id, text_of_arguments};
 use crate::provider::{Provider, arguments, extra};
@@ -63,6 +64,9 @@ pub(super) fn read(message: &Value, index: usize, provider: Provider, out: &mut 
                 text.clone_into(&mut reasoning);
             }
         }
+        if reasoning.is_empty() {
+            reasoning = text_of_details(message);
+        }
         if let Some(refusal) = message.get("refusal").and_then(Value::as_str).filter(|text| !text.is_empty())
             && !parts.iter().any(|part| matches!(part, Part::Text(_)))
         {
@@ -78,6 +82,9 @@ pub(super) fn read(message: &Value, index: usize, provider: Provider, out: &mut 
     }
     if let Some(parts) = signed_parts(raw, &message.parts) {
         message.state.insert("gemini".to_owned(), json!({ "parts": parts }));
+    }
+    if let Some(blocks) = claude_blocks(raw, &message.parts).filter(|_| role == Role::Assistant) {
+        message.state.insert("anthropic".to_owned(), json!({ "content": blocks }));
     }
     out.push(message);
 }
@@ -301,6 +308,20 @@ fn assistant(message: &Message, provider: Provider, notes: &mut Notes) -> Value 
     }
     if !calls.is_empty() {
         out.insert("tool_calls".into(), Value::Array(calls));
+    }
+    let own = message.parts.iter().filter_map(|part| match part {
+        Part::Opaque(_, value) if provider != Provider::Ollama => Some(value),
+        _ => None,
+    });
+    let own: Vec<Value> = own.cloned().collect();
+    if !own.is_empty() {
+        let mut list = match out.get_mut("content").map(Value::take) {
+            Some(Value::Array(list)) => list,
+            Some(Value::String(text)) if !text.is_empty() => vec![text_part(&text)],
+            _ => Vec::new(),
+        };
+        list.extend(own);
+        out.insert("content".into(), Value::Array(list));
     }
     if let Some(Value::Array(parts)) = kept(extra::PARTS) {
         let mut list = match out.get_mut("content").map(Value::take) {
