@@ -195,7 +195,7 @@ impl Engine {
                 if cut { Reason::CutOff } else { Reason::NotReadable },
             );
         }
-        if cx.eof && at == cx.text.len() && call.writer.begun == 0 && self.cut_call(cx, call.start, call.origin, &call.before) {
+        if cx.eof && at == cx.text.len() && call.writer.begun == 0 && self.cut_call(cx, (call.start, call.inside), call.origin, &call.before) {
             return Step::Go;
         }
         let told = call.writer.begun > 0 && self.hold.is_none();
@@ -458,7 +458,9 @@ impl Engine {
         }
         match cx.behind_space(at, at) {
             Look::Is(next) if next < cx.text.len() => {
+                // Of special tokens a model that knows them leaves none out.
                 let section = self.section.and_then(|section| cx.dialects.section(section));
+                let section = section.filter(|section| !section.special);
                 section.map_or(Look::No, |section| cx.opens(next, &section.close).unit())
             }
             look => look.unit(),

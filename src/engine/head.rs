@@ -66,8 +66,6 @@ impl Head {
         let name = match id.rsplit_once(':') {
             Some((name, number)) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => name,
             // Without its number it is no id of this kind; an offered name vouches for it all the same.
-            // Nobody says which tools there are: its marker says that it is a call's.
-            _ if cx.tools.is_none() && id.bytes().all(|byte| char_class::QUALIFIED_NAME.has_byte(byte)) => id,
             _ => respelt(cx, id)?,
         };
         let name = cx.dialects.without_namespace(name, ['.']).unwrap_or(name);

@@ -145,10 +145,17 @@ impl Engine {
 
     /// The call that begins at `start` is cut off by the end of the text before it has a name: nothing was called, and the markup is
     /// no content. `before`: what to restore then.
-    pub(in crate::engine) fn cut_call(&mut self, cx: &Reader<'_>, start: usize, origin: Origin, before: &Given) -> bool {
+    pub(in crate::engine) fn cut_call(
+        &mut self,
+        cx: &Reader<'_>,
+        (start, inside): (usize, usize),
+        origin: Origin,
+        before: &Given,
+    ) -> bool {
         let plain = before.mode == Mode::Content && self.inline.is_none() && self.fence.is_none();
         let template = origin.template(cx);
-        if !plain || self.hold.is_some() || template.is_none_or(|template| template.labelled) {
+        let unread = |template: &CallTemplate| !template.labelled && is_cut_body(cx, template.body, inside);
+        if !plain || self.hold.is_some() || !template.is_some_and(unread) {
             return false;
         }
         if quotation::follows_word(cx, start) && !cx.at_line_start(start) {
@@ -432,24 +439,25 @@ impl Engine {
     }
 }
 
+/// The text ends at `from`, where a body begins, or in the beginning of one, before what is called is known.
+fn is_cut_body(cx: &Reader<'_>, body: Body, from: usize) -> bool {
+    let rest = cx.rest(from).trim_ascii();
+    match body {
+        _ if rest.is_empty() => true,
+        Body::Json => {
+            rest.starts_with(['{', '['])
+                && Scanner::new(0, cx.policy.max_depth).scan(rest.as_bytes(), false) == ScanResult::Incomplete
+        }
+        Body::Python => {
+            let names = rest.trim_start_matches('[');
+            names.bytes().all(|byte| char_class::QUALIFIED_NAME.has_byte(byte)) && !names.starts_with('.')
+        }
+        _ => false,
+    }
+}
+
 /// The text ends behind the `marker` that stands from `at` to `end`, before a call behind it has its name.
 fn is_cut(cx: &Reader<'_>, unfinished: &Reader<'_>, marker: Marker, at: usize, end: usize) -> bool {
-    let begins_body = |call: &CallTemplate, from: usize| {
-        let rest = cx.rest(from).trim_ascii();
-        match call.body {
-            _ if rest.is_empty() => true,
-            // A name that is not over is none.
-            Body::Json => {
-                rest.starts_with(['{', '['])
-                    && Scanner::new(0, cx.policy.max_depth).scan(rest.as_bytes(), false) == ScanResult::Incomplete
-            }
-            Body::Python => {
-                let names = rest.trim_start_matches('[');
-                names.bytes().all(|byte| char_class::QUALIFIED_NAME.has_byte(byte)) && !names.starts_with('.')
-            }
-            _ => false,
-        }
-    };
     let cut = |call: &CallTemplate, from: usize| match head::head(unfinished, from, &call.head) {
         Look::More => {
             let behind = opener(&call.head).map_or(0, str::len);
@@ -457,7 +465,7 @@ fn is_cut(cx: &Reader<'_>, unfinished: &Reader<'_>, marker: Marker, at: usize, e
             // Dots stand for a call that is spoken of, and what has the end of a tag is another one.
             !rest.contains('>') && !rest.ends_with(['.', ',', ';', '!', '?'])
         }
-        Look::Is(head) => head.name.is_none() && begins_body(call, head.end),
+        Look::Is(head) => head.name.is_none() && is_cut_body(cx, call.body, head.end),
         Look::No => false,
     };
     match marker {

@@ -134,8 +134,21 @@ const SIGNATURE: &str = "/extra_content/google/thought_signature";
 /// its calls; `None` if it gave none.
 fn signed_parts(message: &Value, parts: &[Part]) -> Option<Vec<Value>> {
     let calls = message.get("tool_calls")?.as_array()?;
-    let signature = |call: usize| calls.get(call)?.pointer(SIGNATURE).filter(|signature| signature.is_string());
-    (0..calls.len()).find_map(signature)?;
+    signed_by(parts, calls.len(), |call| calls.get(call)?.pointer(SIGNATURE))
+}
+
+/// As [`signed_parts`], of an answer: `fields` are what its `count` calls had beside their own, by number.
+pub(super) fn signed_calls(fields: &Value, parts: &[Part], count: usize) -> Option<Vec<Value>> {
+    signed_by(parts, count, |call| fields.get(call.to_string())?.pointer(SIGNATURE))
+}
+
+fn signed_by<'v>(
+    parts: &[Part],
+    count: usize,
+    signature: impl Fn(usize) -> Option<&'v Value>,
+) -> Option<Vec<Value>> {
+    let signature = |call: usize| signature(call).filter(|signature| signature.is_string());
+    (0..count).find_map(signature)?;
     let mut number = 0..;
     let parts = parts.iter().filter_map(|part| match part {
         Part::Text(text) => Some(json!({"text": text})),

@@ -546,6 +546,11 @@ pub fn turn_message(turn: &Turn<'_>) -> Message {
     if let (true, Some(Value::Object(state))) = (native, &turn.provider_state) {
         message.state = state.clone();
     }
+    let fields = message.state.get("openai").and_then(|state| state.get("calls"));
+    let signed = fields.and_then(|fields| chat::signed_calls(fields, &message.parts, turn.tool_calls.len()));
+    if let (Some(parts), false) = (signed, message.state.contains_key("gemini")) {
+        message.state.insert("gemini".to_owned(), json!({ "parts": parts }));
+    }
     message
 }
 

@@ -4,7 +4,7 @@ use super::model::{Answer, Message, Part, Role};
 use super::pairs::{Place, pairs};
 use super::verbatim::Mended;
 use super::{
-    Written, detect_history, gemini, ids, read_history, rest, side, strip, system_text, write_history, write_traced,
+    Written, detect_history, gemini, ids, provider_id, read_history, rest, side, strip, system_text, write_history, write_traced,
 };
 use crate::error::Error;
 use crate::provider::Provider;
@@ -226,14 +226,16 @@ fn unique_ids(messages: &mut [Message], provider: Provider, note: &mut impl Note
     let mut seen: HashSet<String> = HashSet::new();
     // The first made of an id that may not be taken.
     let mut attempts: HashMap<String, u64> = HashMap::new();
-    let mut all: HashSet<String> = messages.iter().flat_map(Message::calls).map(|call| call.id.clone()).collect();
+    // Two ids may become one in the provider's grammar.
+    let spelt = |id: &str| if provider == Provider::Gemini { id.to_owned() } else { provider_id(id, provider) };
+    let mut all: HashSet<String> = messages.iter().flat_map(Message::calls).map(|call| spelt(&call.id)).collect();
     for message in messages.iter_mut().filter(|message| message.role == Role::Assistant) {
         if provider != Provider::Mistral {
             seen.clear();
         }
         for part in &mut message.parts {
             let Part::Call(call) = part else { continue };
-            if call.id.is_empty() || seen.contains(&call.id) {
+            if call.id.is_empty() || seen.contains(&spelt(&call.id)) {
                 let attempt = attempts.entry(call.id.clone()).or_insert(1);
                 let mut id = ids::made(&call.id, provider, *attempt);
                 while !all.insert(id.clone()) {
@@ -244,7 +246,7 @@ fn unique_ids(messages: &mut [Message], provider: Provider, note: &mut impl Note
                 note(IssueCode::DuplicateId, message.origin, text);
                 call.id = id;
             }
-            seen.insert(call.id.clone());
+            seen.insert(spelt(&call.id));
         }
     }
 }
