@@ -17,7 +17,11 @@ __all__ = ["create_app", "create_router"]
 
 _log = logging.getLogger("toolglot.router")
 _JSON = "application/json"
-_PATHS = {"/v1/chat/completions": "chat", "/v1/responses": "responses", "/v1/messages": "anthropic"}
+_PATHS: dict[str, Literal["chat", "responses", "anthropic"]] = {
+    "/v1/chat/completions": "chat",
+    "/v1/responses": "responses",
+    "/v1/messages": "anthropic",
+}
 # What a backend of Anthropic's API reads of a client's headers, beside its key.
 _PASSED = ("anthropic-version", "anthropic-beta", "x-request-id")
 

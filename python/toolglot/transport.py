@@ -18,7 +18,11 @@ from .errors import BadOptionError, WireError
 
 __all__ = ["AsyncTransport", "Transport", "wrap"]
 
-_APIS = {"/chat/completions": "chat", "/responses": "responses", "/messages": "anthropic"}
+_APIS: dict[str, Literal["chat", "responses", "anthropic"]] = {
+    "/chat/completions": "chat",
+    "/responses": "responses",
+    "/messages": "anthropic",
+}
 # The body is another one, and was decoded; a new length and a new encoding are its own.
 _OF_THE_BODY = frozenset({"content-length", "content-encoding", "transfer-encoding", "etag"})
 
@@ -189,37 +193,37 @@ class AsyncTransport(_Transcodes):
 
 
 def _body(module: Any, response: Any, stream: TranscodedStream) -> Any:
-    class Body(module.SyncByteStream):  # type: ignore[misc,name-defined]
-        def __iter__(self) -> Iterator[bytes]:
-            for chunk in response.iter_bytes():
-                if out := stream.feed(chunk):
-                    yield out
-                if stream.is_over:
-                    return
-            if out := stream.finish():
+    """The body of a streamed response: a class of the module's, which is known only now."""
+
+    def pieces(_: Any) -> Iterator[bytes]:
+        for chunk in response.iter_bytes():
+            if out := stream.feed(chunk):
                 yield out
+            if stream.is_over:
+                return
+        if out := stream.finish():
+            yield out
 
-        def close(self) -> None:
-            response.close()
+    def close(_: Any) -> None:
+        response.close()
 
-    return Body()
+    return type("Body", (module.SyncByteStream,), {"__iter__": pieces, "close": close})()
 
 
 def _async_body(module: Any, response: Any, stream: TranscodedStream) -> Any:
-    class Body(module.AsyncByteStream):  # type: ignore[misc,name-defined]
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            async for chunk in response.aiter_bytes():
-                if out := stream.feed(chunk):
-                    yield out
-                if stream.is_over:
-                    return
-            if out := stream.finish():
+    async def pieces(_: Any) -> AsyncIterator[bytes]:
+        async for chunk in response.aiter_bytes():
+            if out := stream.feed(chunk):
                 yield out
+            if stream.is_over:
+                return
+        if out := stream.finish():
+            yield out
 
-        async def aclose(self) -> None:
-            await response.aclose()
+    async def aclose(_: Any) -> None:
+        await response.aclose()
 
-    return Body()
+    return type("Body", (module.AsyncByteStream,), {"__aiter__": pieces, "aclose": aclose})()
 
 
 def wrap(client: Any, **options: Any) -> Any:
