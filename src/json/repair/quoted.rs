@@ -269,8 +269,10 @@ impl Repairer<'_> {
         loop {
             let from = at;
             at = find_special_or(bytes, at, quote.lead());
-            if self.is_interrupted(at - from) {
-                (found.end, found.after, found.unclosed) = (from, from, true);
+            // An escape may go beyond the end of the text.
+            if self.is_interrupted(at.saturating_sub(from)) {
+                let end = from.min(at);
+                (found.end, found.after, found.unclosed) = (end, end, true);
                 return;
             }
             let Some(&byte) = bytes.get(at) else { break };
