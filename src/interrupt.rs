@@ -26,7 +26,7 @@ pub(crate) fn stopped() {
 }
 
 /// Counts the work of one task.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Work(usize);
 
 impl Work {

@@ -11,12 +11,14 @@ mod char_class;
 pub mod dialect;
 pub mod engine;
 pub mod error;
+pub mod exchange;
 pub mod explain;
 mod interrupt;
 pub mod json;
 pub mod provider;
 pub mod schema;
 pub mod turn;
+mod utf8;
 pub mod wire;
 
 #[cfg(feature = "python")]

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._core import ToolCall
+    from ._core import Attempt, ToolCall, Turn
+    from .loop import RunResult
 
 
 class ToolglotError(Exception):
@@ -63,9 +64,18 @@ class UnknownProviderError(ToolglotError, LookupError, ValueError):
 
 
 class ProviderError(ToolglotError, ValueError):
-    """A provider's response that holds no answer (an error body, HTML, nothing at all)."""
+    """A provider's response that holds no answer (an error body, HTML, nothing at all).
+
+    Attributes:
+        attempts: The requests that were made, where an exchange or a client made them.
+        turn: What was read of an answer that broke off after events of it had been given out; else None.
+        result: What a run had come to, where it asked; else None.
+    """
 
     code = "provider_error"
+    attempts: tuple[Attempt, ...] = ()
+    turn: Turn | None = None
+    result: RunResult | None = None
 
 
 class BadOptionError(ToolglotError, ValueError):

@@ -215,6 +215,11 @@ pub(crate) fn form(name: &str) -> Option<&'static Form> {
     form.filter(|(length, _)| longest(&row.models).is_none_or(|own| own <= *length)).map(|(_, form)| form)
 }
 
+/// Returns the name of the dialect that a model of this id writes, if the catalogue knows the model.
+pub fn of_model(id: &str) -> Option<&'static str> {
+    row_of(id).and_then(|row| ROWS.get(row)).map(|row| &*row.name)
+}
+
 /// The dialect that `name` means, ready to use: its own name, a parser's name, or a model id.
 ///
 /// # Errors

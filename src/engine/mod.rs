@@ -25,7 +25,6 @@ mod prose;
 mod reader;
 mod tail;
 mod trace;
-mod utf8;
 mod writer;
 
 pub use crate::schema::Names;
@@ -55,10 +54,7 @@ pub use parser::StreamParser;
 #[cfg(feature = "python")]
 pub(crate) use parser::replaced;
 pub(crate) use reader::Reader;
-pub use trace::Reason;
 pub(crate) use trace::{Markup, Note, Noted};
-#[cfg(feature = "python")]
-pub(crate) use utf8::decode;
 
 /// Reads a complete text.
 ///

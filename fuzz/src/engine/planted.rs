@@ -2,7 +2,7 @@
 //! issue, once.
 
 use super::Failure;
-use toolglot::turn::{IssueCode, RepairCode, Turn};
+use toolglot::turn::{IssueCode, Turn};
 
 pub(super) fn check(text: &str, planted: &[String], turn: &Turn<'_>) -> Result<(), Failure> {
     if planted.is_empty() || drops(turn) {
@@ -28,27 +28,26 @@ pub(super) fn check(text: &str, planted: &[String], turn: &Turn<'_>) -> Result<(
     Ok(())
 }
 
-/// What the model wrote for another side is dropped, however long it is, and so is what repair left out; an issue or a repair says
-/// where that is.
+/// What the model wrote for another side is dropped, however long it is; the issue says where that is.
 fn drops(turn: &Turn<'_>) -> bool {
-    let dropped = |code| matches!(code, IssueCode::InventedResult | IssueCode::InventedTurn | IssueCode::RepeatedCall);
-    let left_out = |code| matches!(code, RepairCode::Comment | RepairCode::Surroundings | RepairCode::DuplicateKey);
-    turn.issues.iter().any(|issue| dropped(issue.code))
-        || turn.tool_calls.iter().flat_map(|call| &call.repairs).any(|repair| left_out(repair.code))
+    turn.issues.iter().any(|issue| {
+        matches!(issue.code, IssueCode::InventedResult | IssueCode::InventedTurn | IssueCode::RepeatedCall)
+    })
 }
 
-/// The word stands in what is markup and says nothing: a misspelt marker, the label of a fence, a comment between calls; the role of a
-/// message, or a key whose value is null or missing.
+/// The word stands in what is markup and says nothing: the name of a misspelt marker, the sources of a citation (`<co: 0,1>`), the label
+/// of a fence, a comment between calls; the role or type of a message, or a key whose value is empty.
 fn is_markup(text: &str, word: &str) -> bool {
     let Some((before, behind)) = text.split_once(word) else { return true };
     let line = before.rsplit('\n').next().unwrap_or_default();
     let mark = ["```", "~~~", "//", "/*", "#"].iter().any(|sign| line.contains(sign)) || before.contains("/*");
-    let tag = before.rsplit_once(['<', '[']).is_some_and(|(_, tag)| !tag.contains(['>', ']', '{']))
-        || before.rsplit_once('<').is_some_and(|(_, tag)| !tag.contains('>'));
-    let value = behind.split_once(':').map_or("", |(_, value)| value.trim_start());
-    let empty = value.is_empty() || ["null", "None", "n"].iter().any(|null| value.starts_with(null));
-    // What such an envelope has beside its content is not told if it is empty.
-    let envelope = ["toolCalls", "tool_calls", "needsMoreWork"].iter().any(|key| text.contains(key));
+    let citation = before.rsplit_once("co:").is_some_and(|(_, sources)| !sources.contains('>'));
+    let sign = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '{' | '}' | '(' | ')' | '>' | ']' | ',' | '=');
+    let marker = before.rfind(['<', '[']).and_then(|at| before.get(at + 1..)).is_some_and(|tag| !tag.contains(sign));
+    let (key, value) = behind.split_once(':').unwrap_or_default();
+    let value = value.trim_start();
+    let empty = !key.trim_end_matches(['"', '\'', ' ']).contains(sign)
+        && ["null", "None", "[]", "{}", "\"\""].iter().any(|empty| value.starts_with(empty));
     let key = before.rsplit_once(':').map_or("", |(key, _)| key).trim_end_matches(['"', '\'', ' ']);
-    mark || tag || empty || envelope || key.ends_with("role") || key.ends_with("type")
+    mark || citation || marker || empty || key.ends_with("role") || key.ends_with("type")
 }

@@ -194,8 +194,10 @@ fn foreign_words(cx: &Reader<'_>, channels: &Channels, header: Range<usize>) -> 
         let end = behind.find("|>").map_or(behind.len(), |length| length + "|>".len());
         let token;
         (token, rest) = behind.split_at(end);
-        // A token before what the message is written in says that it follows.
-        let format = channels.formats.iter().any(|format| rest.trim_ascii_start().starts_with(format.as_str()));
+        // The name of a token before what the message is written in says that this follows.
+        let name = token.trim_start_matches("<|").trim_end_matches("|>");
+        let format = name.bytes().all(|byte| byte.is_ascii_lowercase())
+            && channels.formats.iter().any(|format| rest.trim_ascii_start().starts_with(format.as_str()));
         if !token.is_empty() && !format && !tokens().any(|own| own.contains(token)) {
             words.push(token);
         }

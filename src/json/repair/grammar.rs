@@ -5,7 +5,6 @@ use super::output::Mark;
 use super::quoted::Place;
 use super::{Ending, crooked};
 use crate::error::{Error, ErrorCode};
-use crate::interrupt::Work;
 use crate::json::string::push_string;
 use crate::turn::{RepairCode, Slip};
 
@@ -28,7 +27,6 @@ impl Repairer<'_> {
     }
 
     fn run(&mut self, mut at: usize) -> Result<End, Error> {
-        let mut work = Work::default();
         loop {
             let before = at;
             at = match self.state {
@@ -38,7 +36,7 @@ impl Repairer<'_> {
                 State::After => self.read_after(at)?,
                 State::Done => return Ok(End { at, ending: self.ending }),
             };
-            if work.stops(TOKEN + at.saturating_sub(before)) {
+            if self.is_interrupted(TOKEN + at.saturating_sub(before)) {
                 return Err(Error::at(ErrorCode::BadJson, at.to_string(), "interrupted"));
             }
         }

@@ -20,8 +20,6 @@ pub(super) struct Tree<'t> {
     pub(super) deep: bool,
     /// The element of the top level that the text ends in, and what there is of it.
     pub(super) cut: Option<(String, String)>,
-    /// An element that opens twice may yet be read once more.
-    pub(super) retry: bool,
     /// Where something is wrong, and what is.
     pub(super) slips: Vec<(usize, RepairCode, &'static str)>,
     /// Tags below the top level that were found to be text, in their order: they are not tried again. Mostly one is found behind
@@ -71,7 +69,6 @@ impl<'t> Tree<'t> {
             max_depth,
             deep: false,
             cut: None,
-            retry: false,
             slips: Vec::new(),
             text_tags: Vec::new(),
             closers: Vec::new(),
@@ -164,8 +161,6 @@ impl<'t> Tree<'t> {
         if depth > 0 && self.prefix.is_empty() && !self.may_close(name, &closer, end) {
             return None;
         }
-        let opener = self.text.get(self.at..end).unwrap_or_default();
-        let again = self.text.get(end..).unwrap_or_default().trim_ascii_start().starts_with(opener);
         let (first, children, mixed) = (self.at, Vec::new(), String::new());
         let mut open = Open { depth, name, first, start: end, end, children, mixed, slips, follows: None };
         let text = self.texts.binary_search_by_key(&end, |text| text.start).ok();
@@ -178,12 +173,6 @@ impl<'t> Tree<'t> {
             self.at += text.len();
             open.end = self.at;
             if self.rest().is_empty() {
-                if again && depth == 0 && std::mem::take(&mut self.retry) {
-                    self.slips.truncate(slips);
-                    self.slips.push((open.first, RepairCode::Marker, "an element's opening tag stood twice"));
-                    self.at = end;
-                    return self.element(depth);
-                }
                 if open.is_text() {
                     self.cut = self.text.get(end..).map(|text| (name.to_owned(), self.without_cut_tag(text)));
                 }
@@ -232,14 +221,6 @@ impl<'t> Tree<'t> {
         };
         self.at += closer.len();
         if open.depth == 0 {
-            let again = |rest: &'t str| rest.trim_ascii_start().strip_prefix(closer);
-            let end = self.at;
-            while let Some(behind) = again(self.rest()).filter(|_| !self.prefix.is_empty()) {
-                self.at = self.text.len() - behind.len();
-            }
-            if self.at > end {
-                self.slips.push((end, RepairCode::Marker, "an element's closing tag stood twice"));
-            }
             if !self.prefix.is_empty() {
                 self.taken.insert(open.name.to_owned());
             }

@@ -139,7 +139,8 @@ impl JsonCalls {
             Ok(mended) => mended,
             Err(reached) => {
                 let reached = error.max(reached);
-                out.ahead.add(limit.saturating_sub(reached), limit);
+                let strings = self.strings.as_ref().filter(|strings| strings.start == start);
+                out.ahead.add(strings.map_or(0, |strings| strings.ahead(reached)), limit);
                 return self.too_deep(cx, out, writer, (start, error), reached, limit);
             }
         };
@@ -168,9 +169,11 @@ impl JsonCalls {
                 Some(Ok(before)) => before,
                 _ => mended,
             };
-            self.mended_envelope(out, writer, envelope, error.min(self.scanner_start()), &mended);
+            let end = start + before.unwrap_or(mended.consumed);
+            let place = (cx.slice(start, end), start, error.min(self.scanner_start()));
+            self.mended_envelope(out, writer, envelope, place, &mended);
             self.frames.pop();
-            return self.closed(cx, writer, start + before.unwrap_or(mended.consumed));
+            return self.closed(cx, writer, end);
         }
         if closed || mended.complete() {
             let doubts = bound.doubts(cx) || self.swallows_call(cx, writer, start, &mended);
