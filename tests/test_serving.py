@@ -229,3 +229,79 @@ def test_an_error_can_be_pickled() -> None:
 def test_bad_options(option: Any) -> None:
     with pytest.raises(toolglot.BadOptionError):
         toolglot.Transcoder(**option)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_session_of_aiohttp_sends_as_well(streamed: bool) -> None:
+    aiohttp = pytest.importorskip("aiohttp")
+    web = pytest.importorskip("aiohttp.web")
+    pytest.importorskip("fastapi")
+
+    async def answer(request: Any) -> Any:
+        assert request.headers["authorization"] == "Bearer k"
+        if not (await request.json()).get("stream"):
+            message = {"role": "assistant", "content": CALL}
+            return web.json_response({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+        response = web.StreamResponse(headers={"content-type": "text/event-stream"})
+        await response.prepare(request)
+        for chunk in chunks(CALL):
+            await response.write(chunk)
+        return response
+
+    async def go() -> Any:
+        backend = web.Application()
+        backend.router.add_post("/v1/chat/completions", answer)
+        runner = web.AppRunner(backend)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        port = site._server.sockets[0].getsockname()[1]
+        async with aiohttp.ClientSession() as session:
+            app = create_app(f"http://127.0.0.1:{port}/v1", client=session, api_key="k")
+            said = await ask(app, "/v1/messages", {**REQUESTS["/v1/messages"], "stream": streamed})
+            await runner.cleanup()
+            # Nobody answers there any more.
+            gone = await ask(app, "/v1/messages", REQUESTS["/v1/messages"])
+        return said, gone
+
+    said, gone = asyncio.run(go())
+    assert b'"tool_use"' in said.content
+    assert gone.status_code == 502
+    assert gone.json()["error"]["details"]["error_code"] == "backend_unreachable"
+
+
+def test_a_hook_that_fails_is_no_concern_of_the_client(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(turn: Any, translation: Any) -> None:
+        raise OSError("/secret")
+
+    app = served(CALL, on_turn=fail)
+    for streamed in (False, True):
+        body = {**REQUESTS["/v1/chat/completions"], "stream": streamed}
+        answer = asyncio.run(ask(app, "/v1/chat/completions", body))
+        assert answer.status_code == 200
+        assert b"tool_calls" in answer.content
+        assert b"secret" not in answer.content
+    assert "on_turn failed" in caplog.text
+
+
+def test_a_request_refused_by_the_application() -> None:
+    fastapi = pytest.importorskip("fastapi")
+
+    def refuse(request: Any, translation: Any) -> None:
+        raise fastapi.HTTPException(403, "not you")
+
+    seen: list[Any] = []
+    answer = asyncio.run(
+        ask(served(CALL, seen=seen, on_request=refuse), "/v1/messages", {**REQUESTS["/v1/messages"], "stream": True})
+    )
+    assert (answer.status_code, seen) == (403, [])
+
+
+def test_what_a_model_names_is_no_header() -> None:
+    """An issue quotes the name of a call that the request does not allow."""
+    text = json.dumps({"name": "rm\r\nx-evil: é", "arguments": {}})
+    body = {**REQUESTS["/v1/chat/completions"], "tool_choice": {"type": "function", "function": {"name": "ls"}}}
+    app = served(f"<tool_call>{text}</tool_call>", mode="text", dialect="hermes")
+    answer = asyncio.run(ask(app, "/v1/chat/completions", body))
+    assert answer.status_code == 200
+    assert "x-evil" not in answer.headers

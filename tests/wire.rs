@@ -856,6 +856,10 @@ fn invalid_utf8_is_replaced() {
             let turn = read(*client, &run(&translation, bytes, size)).unwrap();
             assert_eq!(turn.content, "a\u{fffd}b", "{}", client.as_str());
         }
+        let whole = b"{\"choices\":[{\"index\":0,\"message\":{\"content\":\"a\xffb\"},\"finish_reason\":\"stop\"}]}";
+        let answered = translation.answer(200, whole);
+        assert_eq!(answered.turn.unwrap().content, "a\u{fffd}b", "{}", client.as_str());
+        assert!(String::from_utf8(answered.body).unwrap().contains("a\u{fffd}b"));
     }
 }
 

@@ -8,6 +8,7 @@ from typing_extensions import Self
 from .errors import ToolglotError
 
 __all__ = [
+    "Answered",
     "ArgumentError",
     "Capabilities",
     "Config",

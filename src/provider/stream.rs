@@ -156,7 +156,12 @@ impl StreamNormalizer {
 
     /// Parses a chunk; of a character that was cut in two, its halves are joined.
     fn payload<'d>(&mut self, data: &'d [u8]) -> Result<Node<'d>, serde_json::Error> {
-        let Ok(text) = std::str::from_utf8(data) else { return Node::payload(data) };
+        let Ok(text) = std::str::from_utf8(data) else {
+            // The chunk says more than the one character that is broken.
+            let node = Node::payload(String::from_utf8_lossy(data).as_bytes())?.into_owned();
+            self.note(Issue::of(IssueCode::InvalidUtf8, "", "bytes of a chunk that are no UTF-8 were replaced"));
+            return Ok(node);
+        };
         if let Some(node) = super::parse::parse(text, true) {
             return Ok(node);
         }

@@ -70,8 +70,9 @@ impl Translation {
     fn read(&self, status: u16, body: &[u8]) -> Result<Answered, WireError> {
         let asked = &*self.asked;
         let failed = !(200..300).contains(&status);
-        let text = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body).trim_ascii();
-        let Ok(node) = Node::parse(text) else {
+        let body = String::from_utf8_lossy(body);
+        let text = body.strip_prefix('\u{feff}').unwrap_or(&body).trim_ascii();
+        let Ok(node) = Node::parse(text.as_bytes()) else {
             return Err(asked.failure(
                 status,
                 if failed { WireCode::BackendError } else { WireCode::BackendBadAnswer },
@@ -108,7 +109,7 @@ impl Translation {
             tellings.iter().all(|telling| !telling.changed) && says_the_same(own, asked.client, &tellings)
         });
         let body = if unchanged {
-            text.to_vec()
+            text.as_bytes().to_vec()
         } else {
             let body = match asked.client {
                 ClientApi::Chat => chat::write(&tellings, own),
