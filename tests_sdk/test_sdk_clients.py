@@ -568,15 +568,8 @@ def test_the_client_asks_through_the_client_of_an_sdk(name: str, asynchronous: b
     ] * 2
     assert result.messages.provider == name
     assert toolglot.check_history(result.messages, name) == []
-    assert (
-        seen[0][0]
-        == {
-            "openai": "/v1/chat/completions",
-            "anthropic": "/v1/messages",
-            "gemini": "/v1beta/models/m:generateContent",
-        }[name]
-    )
-    assert (
-        "secret" in {key: headers.get(key, "") for key in ("authorization", "x-api-key", "x-goog-api-key")}.__repr__()
-    )
+    # The version of Gemini's API is the SDK's choice.
+    ends = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages", "gemini": "/models/m:generateContent"}
+    assert seen[0][0].endswith(ends[name])
+    assert any("secret" in headers.get(key, "") for key in ("authorization", "x-api-key", "x-goog-api-key"))
     assert "sunny" in json.dumps(seen[1][1])
