@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import inspect
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -88,7 +89,7 @@ def target(client: Any, *, asynchronous: bool) -> Target:
     if client is None:
         return Target()
     package = type(client).__module__.split(".")[0]
-    if package == "httpx":
+    if library(client) is not None:
         _same_colour(client, hasattr(client, "aclose"), asynchronous)
         return Target(http=client)
     if package in _SDKS:
@@ -96,7 +97,7 @@ def target(client: Any, *, asynchronous: bool) -> Target:
         # Its base URL, headers and key are public; the pool of connections is the one that it was made with.
         headers = {
             name: value
-            for name, value in client.default_headers.items()
+            for name, value in {**client.default_headers, **client.auth_headers}.items()
             if isinstance(value, str) and name.lower() not in ("content-type", "accept")
         }
         return Target(http=client._client, base_url=str(client.base_url), provider=_SDKS[package], headers=headers)
@@ -126,6 +127,33 @@ def _same_colour(client: Any, is_async: bool, asynchronous: bool) -> None:
     if is_async != asynchronous:
         wanted = "an async one for Client" if asynchronous else "one that is not async for SyncClient"
         raise BadOptionError(f"{type(client).__name__}: {wanted} is needed", "client")
+
+
+# The SDKs went from httpx to its successor, whose clients are used alike.
+_LIBRARIES = ("httpx", "httpx2")
+
+
+def library(http: Any) -> Any:
+    """Return the module that an HTTP client is of; None if it is none that is known."""
+    for kind in type(http).__mro__:
+        name = kind.__module__.split(".")[0]
+        if name in _LIBRARIES:
+            return importlib.import_module(name)
+    return None
+
+
+def own_library() -> Any:
+    """Return the module of which HTTP clients are made.
+
+    Raises:
+        BadOptionError: None is installed.
+    """
+    for name in _LIBRARIES:
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            pass
+    raise BadOptionError("without `client`, httpx is needed: pip install toolglot[client]", "client")
 
 
 def _body(body: Any) -> Any:
@@ -160,14 +188,13 @@ def opened(target: Target, request: Request) -> Iterator[Answer]:
             raise BrokenError(str(error) or type(error).__name__) from error
         yield Answer(status, headers, iter([body] if isinstance(body, bytes) else body))
         return
-    import httpx
-
-    timeout = httpx.Timeout(request.seconds, connect=min(request.seconds, 10.0))
+    http = library(target.http)
+    timeout = http.Timeout(request.seconds, connect=min(request.seconds, 10.0))
     try:
         sent = {"content": request.body, "headers": dict(request.headers), "timeout": timeout}
         with target.http.stream("POST", request.url, **sent) as response:
             yield Answer(response.status_code, response.headers, response.iter_bytes())
-    except httpx.HTTPError as error:
+    except http.HTTPError as error:
         raise BrokenError(f"{type(error).__name__}: {error}") from error
 
 
@@ -186,14 +213,13 @@ async def opened_async(target: Target, request: Request) -> AsyncIterator[AsyncA
         status, headers, body = _parts(answer)
         yield AsyncAnswer(status, headers, _async_pieces(body))
         return
-    import httpx
-
-    timeout = httpx.Timeout(request.seconds, connect=min(request.seconds, 10.0))
+    http = library(target.http)
+    timeout = http.Timeout(request.seconds, connect=min(request.seconds, 10.0))
     try:
         sent = {"content": request.body, "headers": dict(request.headers), "timeout": timeout}
         async with target.http.stream("POST", request.url, **sent) as response:
             yield AsyncAnswer(response.status_code, response.headers, response.aiter_bytes())
-    except httpx.HTTPError as error:
+    except http.HTTPError as error:
         raise BrokenError(f"{type(error).__name__}: {error}") from error
 
 

@@ -188,12 +188,9 @@ class _Client:
         return os.environ.get(f"{name.upper()}_API_KEY")
 
     def _make_http(self, max_connections: int) -> Any:
-        try:
-            import httpx
-        except ImportError as error:
-            raise BadOptionError("without `client`, httpx is needed: pip install toolglot[client]", "client") from error
-        limits = httpx.Limits(max_connections=max_connections, max_keepalive_connections=20)
-        return (httpx.AsyncClient if self._asynchronous else httpx.Client)(limits=limits)
+        http = _send.own_library()
+        limits = http.Limits(max_connections=max_connections, max_keepalive_connections=20)
+        return (http.AsyncClient if self._asynchronous else http.Client)(limits=limits)
 
     def _endpoints(self) -> list[Endpoint]:
         made = []

@@ -8,7 +8,7 @@ use super::verdict::{Verdict, Why, of_error, of_turn};
 use crate::dialect::Dialects;
 use crate::provider::{Message, Reading, StreamNormalizer, normalize};
 use crate::schema::ToolSet;
-use crate::turn::{CallStatus, Event, Turn, Usage};
+use crate::turn::{CallStatus, Event, Issue, IssueCode, Turn, Usage};
 use crate::{Error, ErrorCode};
 use serde_json::Value;
 use std::sync::Arc;
@@ -436,9 +436,15 @@ pub(super) const fn is_json(mode: Mode) -> bool {
     matches!(mode, Mode::JsonSchema | Mode::JsonObject)
 }
 
-/// Of an envelope without calls, the content is the answer.
+/// Of an envelope without calls, the content is the answer. What is left of one that was cut off behind its calls is no text for
+/// the user: it goes into an issue.
 fn out_of_envelope(mut turn: Turn<'static>) -> Turn<'static> {
     if !turn.tool_calls.is_empty() {
+        if turn.content.trim_start().starts_with(['{', '[', ',', ']', '}', '"']) {
+            let rest = std::mem::take(&mut turn.content);
+            let message = format!("the envelope was cut off behind its calls: {rest}");
+            turn.issues.push(Issue::of(IssueCode::EnvelopeMember, "", message));
+        }
         return turn;
     }
     let envelope: Option<Value> = serde_json::from_str(&turn.content).ok();

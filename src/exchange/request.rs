@@ -104,8 +104,11 @@ impl Ask<'_> {
             return Ok(json_of(self.endpoint.api.json_object));
         }
         let mut request = self.tools.response_schema(&self.endpoint.target(), self.only)?;
-        if self.only.is_none() && matches!(choice.choice, Choice::Required | Choice::Tool(_)) {
-            require_call(&mut request);
+        if self.only.is_none() {
+            let needs = matches!(choice.choice, Choice::Required | Choice::Tool(_));
+            let least = needs.then_some(("minItems", 1));
+            let most = (choice.parallel == Some(false)).then_some(("maxItems", 1));
+            limit_calls(&mut request, &[least, most]);
         }
         Ok(request)
     }
@@ -188,21 +191,21 @@ fn place(body: &mut Map<String, Value>, path: &[&str], value: Value) {
     merge(body, more);
 }
 
-/// Lets the envelope's schema, wherever it stands in the request, take no empty list of calls.
-fn require_call(request: &mut Value) {
+/// Limits the list of calls in the envelope's schema, wherever it stands in the request.
+fn limit_calls(request: &mut Value, limits: &[Option<(&str, usize)>]) {
     match request {
         Value::Object(members) => {
             let calls = members.get_mut("properties").and_then(|properties| properties.get_mut("toolCalls"));
             if let Some(Value::Object(calls)) = calls {
-                calls.insert("minItems".into(), json!(1));
+                calls.extend(limits.iter().flatten().map(|(name, count)| ((*name).to_owned(), json!(count))));
                 return;
             }
-            members.values_mut().for_each(require_call);
+            members.values_mut().for_each(|member| limit_calls(member, limits));
         }
         // Bedrock takes the schema as text.
         Value::String(text) if text.starts_with('{') => {
             if let Ok(mut schema) = serde_json::from_str(text) {
-                require_call(&mut schema);
+                limit_calls(&mut schema, limits);
                 *text = schema.to_string();
             }
         }

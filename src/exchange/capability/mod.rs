@@ -208,8 +208,9 @@ pub fn capabilities(route: &Route, store: Option<&Store>, now: u64) -> Capabilit
     let listed = provider.and_then(|provider| table::route(provider, route.model()));
     let pooled = table::model(route.model());
 
+    let rows = rows::fitting(provider, &bare);
     let row = |scope, capability| {
-        let (value, source) = rows::said(scope, provider, &bare, capability)?;
+        let (value, source) = rows.said(scope, capability)?;
         let source = if scope == Scope::Family { Source::FamilyRow(source) } else { Source::RouteRow(source) };
         Some(Finding { value, source, date: rows::date() })
     };

@@ -59,12 +59,11 @@ pub(super) fn spellings(model: &str) -> Vec<String> {
     all
 }
 
-/// Whether a model is of the family that `fragment` names. The fragment begins at a part of the bare name and ends with a word or a number:
+/// Whether a model is of the family that `fragment` names, in the spelling of [`key`]. The fragment begins at a part of the bare name and ends with a word or a number:
 /// `gemma-3` is neither in `functiongemma-3` nor in `gemma-30b`, but in `gemma-3n`.
 pub(super) fn is_of(bare: &str, fragment: &str) -> bool {
-    let fragment = key(fragment);
     let digits = fragment.ends_with(|c: char| c.is_ascii_digit());
-    bare.match_indices(&fragment).any(|(at, _)| {
+    bare.match_indices(fragment).any(|(at, _)| {
         let before = bare.get(..at).unwrap_or_default();
         let behind = bare.get(at + fragment.len()..).unwrap_or_default().chars().next();
         let goes_on = behind.is_some_and(|c| if digits { c.is_ascii_digit() } else { c.is_alphabetic() });
@@ -81,7 +80,7 @@ fn cut(pattern: &Lazy<Option<Regex>>, text: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{DATE, PACKED, VARIANT, is_of, spellings};
+    use super::{DATE, PACKED, VARIANT, is_of, key, spellings};
 
     #[test]
     fn patterns_compile() {
@@ -119,7 +118,7 @@ mod tests {
             ("hermes-2-pro-llama-3-8b", "llama-3", true),
             ("philosopher-7b", "phi", false),
         ] {
-            assert_eq!(is_of(name, fragment), is, "{fragment} in {name}");
+            assert_eq!(is_of(name, &key(fragment)), is, "{fragment} in {name}");
         }
     }
 }

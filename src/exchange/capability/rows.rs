@@ -1,5 +1,5 @@
 //! The rows of `rows.json`: which API answers where, and what servers and families of models are known for, each with its source.
-use super::name::is_of;
+use super::name::{is_of, key};
 use super::{Capability, Date, Support};
 use once_cell::sync::Lazy;
 use serde::Deserialize;
@@ -9,7 +9,11 @@ const TEXT: &str = include_str!("rows.json");
 
 static FILE: Lazy<File> = Lazy::new(|| {
     // A test reads the file strictly, so this is never taken in a released build.
-    serde_json::from_str(TEXT).unwrap_or_default()
+    let mut file: File = serde_json::from_str(TEXT).unwrap_or_default();
+    for fragment in file.rows.iter_mut().flat_map(|row| row.models.iter_mut().chain(&mut row.except)) {
+        *fragment = key(fragment);
+    }
+    file
 });
 
 #[derive(Default, Deserialize)]
@@ -94,27 +98,32 @@ pub(super) enum Scope {
     Family,
 }
 
-/// Returns what the rows of a scope say of a capability, and their source. `bare` is the model's bare name.
-pub(super) fn said(
-    scope: Scope,
-    provider: Option<Provider>,
-    bare: &str,
-    capability: Capability,
-) -> Option<(Support, &'static str)> {
+/// The rows that are about a route.
+pub(super) struct Fitting(Vec<(Scope, &'static Row)>);
+
+/// Returns the rows about a model at an API. `bare` is the model's bare name.
+pub(super) fn fitting(provider: Option<Provider>, bare: &str) -> Fitting {
     let fits = |row: &&Row| {
-        let of = match scope {
-            Scope::Here => row.provider.is_some() && !row.models.is_empty(),
-            Scope::Server => row.provider.is_some() && row.models.is_empty(),
-            Scope::Family => row.provider.is_none(),
-        };
         let here = row.provider.is_none() || row.provider.as_deref() == provider.map(Provider::name);
         let model = row.models.is_empty() || row.models.iter().any(|fragment| is_of(bare, fragment));
-        of && here && model && !row.except.iter().any(|fragment| is_of(bare, fragment))
+        here && model && !row.except.iter().any(|fragment| is_of(bare, fragment))
     };
-    FILE.rows.iter().filter(fits).find_map(|row| {
-        let value = row.values.get(capability.as_str())?;
-        Some((Support::from_word(value)?, &*row.source))
-    })
+    let scope = |row: &Row| match (row.provider.is_some(), row.models.is_empty()) {
+        (true, false) => Scope::Here,
+        (true, true) => Scope::Server,
+        (false, _) => Scope::Family,
+    };
+    Fitting(FILE.rows.iter().filter(fits).map(|row| (scope(row), row)).collect())
+}
+
+impl Fitting {
+    /// Returns what the rows of a scope say of a capability, and their source.
+    pub(super) fn said(&self, scope: Scope, capability: Capability) -> Option<(Support, &'static str)> {
+        self.0.iter().filter(|(of, _)| *of == scope).find_map(|(_, row)| {
+            let value = row.values.get(capability.as_str())?;
+            Some((Support::from_word(value)?, &*row.source))
+        })
+    }
 }
 
 /// The day on which the rows were last gone through.
