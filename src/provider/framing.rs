@@ -297,9 +297,11 @@ fn is_field(bytes: &[u8]) -> bool {
     [&b"data:"[..], b"event:", b"id:", b"retry:", b":"].iter().any(|name| bytes.starts_with(name))
 }
 
-/// `bytes` are a line behind the one in `buffer`. The name of an event may be cut before a colon, so that a comment does not count there.
+/// `bytes` are a line behind the one in `buffer`. The name of an event, and a comment, may be cut before a colon, so that a comment does
+/// not count there.
 fn begins_line(buffer: &[u8], bytes: &[u8]) -> bool {
-    is_field(bytes) && !(buffer.starts_with(b"event:") && bytes.starts_with(b":"))
+    let cut = buffer.starts_with(b"event:") || buffer.starts_with(b":");
+    is_field(bytes) && !(cut && bytes.starts_with(b":"))
 }
 
 /// A line of an event that holds no payload, so far.
@@ -383,7 +385,7 @@ mod tests {
     fn events_in_all_their_spellings() {
         check(
             ": hello\n\nevent: a\ndata: {\"x\":1}\n\ndata:{\"y\":\"é\"}\r\n\r\nid: 3\ndata: {\ndata: \"z\":1}\n\ndata: [DONE]\n\n",
-            &["a|{\"x\":1}", "|{\"y\":\"é\"}", "|{\n\"z\":1}", "done"],
+            &[": hello", "a|{\"x\":1}", "|{\"y\":\"é\"}", "|{\n\"z\":1}", "done"],
         );
     }
 
@@ -412,8 +414,8 @@ mod tests {
             splitter.feed(line.as_bytes(), &mut push);
         }
         assert!(splitter.finish(&mut push).is_empty());
-        assert_eq!(out.len(), 3, "{out:?}");
-        assert!(out[1].contains("event: \"b\""), "{out:?}");
+        assert_eq!(out.len(), 4, "{out:?}");
+        assert!(out[2].contains("event: \"b\""), "{out:?}");
     }
 
     #[test]
