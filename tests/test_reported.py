@@ -103,7 +103,9 @@ def signature(message: Any) -> Any:
 CALL = {"id": "call_1", "type": "function", "function": {"name": "bash", "arguments": "{}"}}
 
 
-@pytest.mark.parametrize("source", ["openai", "anthropic", "bedrock", "mistral", "cohere", "ollama", "openai_responses"])
+@pytest.mark.parametrize(
+    "source", ["openai", "anthropic", "bedrock", "mistral", "cohere", "ollama", "openai_responses"]
+)
 def test_every_foreign_call_has_geminis_stand_in(source: str) -> None:
     """req_llm#427."""
     history: list[Any] = [
@@ -118,7 +120,10 @@ def test_every_foreign_call_has_geminis_stand_in(source: str) -> None:
 def test_the_real_signature_stands_where_google_has_it_in_the_shape_of_openai() -> None:
     """req_llm#427, OmniRoute#11669."""
     signed = {**CALL, "extra_content": {"google": {"thought_signature": "REAL"}}}
-    history: list[Any] = [{"role": "user", "content": "?"}, {"role": "assistant", "content": None, "tool_calls": [signed]}]
+    history: list[Any] = [
+        {"role": "user", "content": "?"},
+        {"role": "assistant", "content": None, "tool_calls": [signed]},
+    ]
     assert signature(toolglot.convert_messages(history, "gemini")[1]) == "REAL"
     body = {"choices": [{"message": {"content": None, "tool_calls": [signed]}, "finish_reason": "tool_calls"}]}
     turn = toolglot.normalize(body)

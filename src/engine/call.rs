@@ -195,7 +195,11 @@ impl Engine {
                 if cut { Reason::CutOff } else { Reason::NotReadable },
             );
         }
-        if cx.eof && at == cx.text.len() && call.writer.begun == 0 && self.cut_call(cx, (call.start, call.inside), call.origin, &call.before) {
+        if cx.eof
+            && at == cx.text.len()
+            && call.writer.begun == 0
+            && self.cut_call(cx, (call.start, call.inside), call.origin, &call.before)
+        {
             return Step::Go;
         }
         let told = call.writer.begun > 0 && self.hold.is_none();
@@ -388,7 +392,9 @@ impl Engine {
                 };
                 goes_on.or(|| alone::is_only_named(cx, place, pending, hold.before.fresh))
             }
-            Doubt::Reasoning | Doubt::Draft | Doubt::Fence | Doubt::InlineCode | Doubt::Names | Doubt::Alone => Look::No,
+            Doubt::Reasoning | Doubt::Draft | Doubt::Fence | Doubt::InlineCode | Doubt::Names | Doubt::Alone => {
+                Look::No
+            }
         };
         speaks.map(|()| at)
     }

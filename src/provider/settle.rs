@@ -108,9 +108,7 @@ fn decode(call: &mut ToolCall<'static>) {
                 _ => false,
             },
             Value::Array(items) => items.iter_mut().fold(false, |changed, item| strings(item) || changed),
-            Value::Object(members) => {
-                members.iter_mut().fold(false, |changed, (_, value)| strings(value) || changed)
-            }
+            Value::Object(members) => members.iter_mut().fold(false, |changed, (_, value)| strings(value) || changed),
             _ => false,
         }
     }

@@ -371,7 +371,9 @@ impl Engine {
             && ![&channels.content, &channels.reasoning, &channels.dropped].into_iter().any(|l| listed(l));
         let kind = match () {
             () if listed(&channels.reasoning) => MessageKind::Reasoning,
-            () if listed(&channels.dropped) || channels.dropped.iter().any(|to| to == recipient) => MessageKind::Dropped,
+            () if listed(&channels.dropped) || channels.dropped.iter().any(|to| to == recipient) => {
+                MessageKind::Dropped
+            }
             () if channels.content.first().is_some_and(|first| first == key) => MessageKind::Answer,
             () => MessageKind::Content,
         };

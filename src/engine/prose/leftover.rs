@@ -473,8 +473,7 @@ fn is_cut(cx: &Reader<'_>, unfinished: &Reader<'_>, marker: Marker, at: usize, e
         Marker::Section(section) => {
             let inside = cx.skip_space(end);
             let row = cx.dialects.row(section.row);
-            inside >= cx.text.len()
-                || row.is_some_and(|row| row.calls.iter().any(|call| cut(call, inside)))
+            inside >= cx.text.len() || row.is_some_and(|row| row.calls.iter().any(|call| cut(call, inside)))
         }
         _ => false,
     }

@@ -142,11 +142,7 @@ pub(super) fn signed_calls(fields: &Value, parts: &[Part], count: usize) -> Opti
     signed_by(parts, count, |call| fields.get(call.to_string())?.pointer(SIGNATURE))
 }
 
-fn signed_by<'v>(
-    parts: &[Part],
-    count: usize,
-    signature: impl Fn(usize) -> Option<&'v Value>,
-) -> Option<Vec<Value>> {
+fn signed_by<'v>(parts: &[Part], count: usize, signature: impl Fn(usize) -> Option<&'v Value>) -> Option<Vec<Value>> {
     let signature = |call: usize| signature(call).filter(|signature| signature.is_string());
     (0..count).find_map(signature)?;
     let mut number = 0..;

@@ -97,7 +97,8 @@ pub(super) fn text_of_details(message: &Value) -> String {
 /// gave none.
 pub(super) fn claude_blocks(message: &Value, parts: &[Part]) -> Option<Vec<Value>> {
     let details = message.get("reasoning_details")?.as_array()?;
-    let claude = |detail: &&Value| detail.get("format").and_then(Value::as_str).is_some_and(|f| f.starts_with("anthropic"));
+    let claude =
+        |detail: &&Value| detail.get("format").and_then(Value::as_str).is_some_and(|f| f.starts_with("anthropic"));
     let block = |detail: &Value| match detail.get("type").and_then(Value::as_str)? {
         "reasoning.text" => {
             let signature = detail.get("signature").filter(|signature| signature.is_string())?;

@@ -4,7 +4,8 @@ use super::model::{Answer, Message, Part, Role};
 use super::pairs::{Place, pairs};
 use super::verbatim::Mended;
 use super::{
-    Written, detect_history, gemini, ids, provider_id, read_history, rest, side, strip, system_text, write_history, write_traced,
+    Written, detect_history, gemini, ids, provider_id, read_history, rest, side, strip, system_text, write_history,
+    write_traced,
 };
 use crate::error::Error;
 use crate::provider::Provider;
