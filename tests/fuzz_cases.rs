@@ -90,3 +90,11 @@ fn mutated_json_is_repaired() {
 fn mutated_tools_are_converted() {
     keeps_its_promises(&Tools, 150, tools::Input::from_case);
 }
+
+/// The `soak` binary of `fuzz/`, from what `cargo test` has built: `nox -s soak` says in `SOAK` what it is to do.
+#[test]
+#[ignore = "runs for as long as it is told"]
+fn soak() {
+    let arguments = std::env::var("SOAK").expect("the arguments of `soak`");
+    assert_eq!(fuzz::command::run(arguments.split_whitespace().map(str::to_owned)), Ok(0));
+}

@@ -42,8 +42,10 @@ def guide(name: str) -> list[str]:
 
 GUIDES = [
     pytest.param(name, code, id=f"{name}-{number}")
-    for name in ("migrating", "own-dialects")
+    for name in ("capabilities", "client", "migrating", "own-dialects")
     for number, code in enumerate(guide(name))
+    # What takes a server or a key says so.
+    if not code.startswith("# no-run")
 ]
 # The blocks of this page go on with what those before them made.
 GUIDES.append(pytest.param("what-is-a-call", "".join(guide("what-is-a-call")), id="what-is-a-call"))

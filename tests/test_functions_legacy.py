@@ -174,7 +174,10 @@ def test_a_stream_is_told_as_it_was_asked_for(caplog: pytest.LogCaptureFixture) 
     assert read(run(*passed)) == ("Hm. ", called, "function_call")
     assert not caplog.records
     # One call is all that it can be told.
-    for pieces in ([*text, event(content=CALL)], [*text, *own], [event(content="Hm. "), *own, event(content=CALL)]):
+    for pieces in ([*text, event(content=CALL)], [*text, *own]):
         assert read(run(*pieces, event("stop"))) == ("Hm. ", called, "function_call")
+    # Behind a native call, one in the text is text.
+    told = read(run(event(content="Hm. "), *own, event(content=CALL), event("stop")))
+    assert told == ("Hm. " + CALL, called, "function_call")
     assert "left out" in caplog.text
     assert read(run(event(content="Hi."), event("stop"))) == ("Hi.", {}, "stop")

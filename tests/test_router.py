@@ -240,20 +240,21 @@ def test_lines_that_never_make_an_event() -> None:
     assert b"backend_bad_stream" in asyncio.run(go())
 
 
-def test_a_bare_carriage_return_begins_no_line() -> None:
-    forged = b': ping\rdata: {"choices":[{"index":0,"delta":{"content":"forged"}}]}\n\n'
+def test_a_bare_carriage_return_ends_a_line() -> None:
+    """As the specification has it: what is behind it is read here as the client would read it, and no CR goes on."""
+    delta = json.dumps({"content": "Hm. " + CALL})
+    chunk = f': ping\rdata: {{"choices":[{{"index":0,"delta":{delta},"finish_reason":"stop"}}]}}\n\n'.encode()
 
     async def go() -> bytes:
         async def backend() -> AsyncIterator[bytes]:
-            yield forged
+            yield chunk
             yield DONE
 
-        return b"".join([piece async for piece in stream_with_tool_detection(backend(), {})])
+        return b"".join([piece async for piece in stream_with_tool_detection(backend(), REQUEST)])
 
     sent = asyncio.run(go())
-    assert b"forged" in sent
+    assert read(sent) == ("Hm. ", {0: '{"path": "é"}'}, "tool_calls")
     assert b"\r" not in sent
-    assert not any(line.startswith(b"data:") and b"forged" in line for line in sent.splitlines())
 
 
 def test_a_whole_answer_has_a_limit() -> None:
@@ -442,7 +443,7 @@ def test_halves_of_characters() -> None:
         return half(tool_calls=[{"index": 0, "id": "c", "function": {"name": "ls", "arguments": arguments}}])
 
     said = [half(content="Hi \ud83d"), half(content="\ude00"), half(content=" lone \ud83d"), half(content="!")]
-    assert read(run([*said, event("stop"), DONE])) == ("Hi \U0001f600 lone \ufffd!", {}, "stop")
+    assert read(run([*said, event("stop"), DONE])) == ("Hi \U0001f600 lone !", {}, "stop")
     pieces = [call('{"path": "\ud83d'), call('\ude00"}')]
     assert read(run([*pieces, event("tool_calls"), DONE])) == ("", {0: '{"path": "\U0001f600"}'}, "tool_calls")
 

@@ -619,3 +619,30 @@ def test_what_a_task_of_the_model_asks_for_itself_is_not_lost() -> None:
 def test_no_time_to_wait_is_refused(timeout: Any) -> None:
     with pytest.raises(toolglot.BadOptionError):
         ToolCalling(REGISTRY, timeout=timeout)
+
+
+def test_mode_auto_is_native_unless_it_is_known_otherwise() -> None:
+    tools = [{"name": "ping", "description": "Ping", "parameters": {"type": "object", "properties": {}}}]
+    url = "http://localhost:8000/v1"
+    for model, where, mode in [
+        ("gpt-4o", "https://api.openai.com/v1", "native"),
+        ("gemma3:4b", "http://localhost:11434/v1", "text"),
+        ("a-model-of-my-own", url, "native"),
+    ]:
+        assert ToolCalling(tools, mode="auto", model=model, base_url=where).tool_mode == mode
+    store = toolglot.CapabilityStore()
+    service = ToolCalling(tools, mode="auto", model="m", base_url=url, capabilities=store)
+    assert not service.refused({"status": 400, "body": {"error": {"message": "the history is wrong"}}})
+    assert service.get_tool_definitions_for_api() is not None
+    assert service.refused({"status": 400, "body": {"error": {"message": "m does not support tools"}}})
+    assert service.tool_mode == "text"
+    assert service.get_tool_definitions_for_api() is None
+    assert "ping" in service.with_tool_prompt([{"role": "user", "content": "Hi"}])[0]["content"]
+    # The next service that shares the store knows it.
+    assert ToolCalling(tools, mode="auto", model="m", base_url=url, capabilities=store).tool_mode == "text"
+    native = ToolCalling(tools, mode="auto", model="n", base_url=url, capabilities=store)
+    call = {"id": "c", "type": "function", "function": {"name": "ping", "arguments": "{}"}}
+    native.observe({"choices": [{"message": {"content": None, "tool_calls": [call]}}]})
+    assert store.get("n", url).native_tools.source == "learned"
+    with pytest.raises(toolglot.BadOptionError):
+        ToolCalling(tools, mode="auto")

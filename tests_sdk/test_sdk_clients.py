@@ -502,3 +502,74 @@ def test_results_of_the_mcp_sdk() -> None:
     message = toolglot.format_tool_result("call_1", result, provider="anthropic")
     assert message["content"][0]["is_error"] is True
     assert message["content"][0]["content"] == "no such city"
+
+
+def _sdk(name: str, url: str, asynchronous: bool) -> Any:
+    if name == "openai":
+        openai = pytest.importorskip("openai")
+        kind = openai.AsyncOpenAI if asynchronous else openai.OpenAI
+        return kind(base_url=f"{url}/v1", api_key="secret", max_retries=0)
+    if name == "anthropic":
+        anthropic = pytest.importorskip("anthropic")
+        kind = anthropic.AsyncAnthropic if asynchronous else anthropic.Anthropic
+        return kind(base_url=url, api_key="secret", max_retries=0)
+    genai = pytest.importorskip("google.genai")
+    return genai.Client(api_key="secret", http_options={"base_url": url})
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("name", ["openai", "anthropic", "gemini"])
+def test_the_client_asks_through_the_client_of_an_sdk(name: str, asynchronous: bool) -> None:
+    """One conversation, whatever the SDK: its key, its base URL, its connections."""
+    weather = {"name": "get_weather", "arguments": {"city": "Paris"}}
+    body = {
+        "openai": {"choices": [{"message": {"content": None, "tool_calls": [
+            {"id": "c", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}]}}]},
+        "anthropic": {"type": "message", "role": "assistant", "stop_reason": "tool_use", "content": [
+            {"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {"city": "Paris"}}]},
+        "gemini": {"candidates": [{"content": {"role": "model", "parts": [
+            {"functionCall": {"name": "get_weather", "args": {"city": "Paris"}}}]}, "finishReason": "STOP"}]},
+    }[name]  # fmt: skip
+    headers: dict[str, str] = {}
+    seen: list[tuple[str, Any]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+        def do_POST(self) -> None:
+            headers.update({key.lower(): value for key, value in self.headers.items()})
+            seen.append((self.path, json.loads(self.rfile.read(int(self.headers["content-length"])))))
+            said = json.dumps(body).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
+
+    def get_weather(city: str) -> str:
+        "The weather in a city."
+        return "sunny"
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        sdk = _sdk(name, f"http://127.0.0.1:{server.server_address[1]}", asynchronous)
+        if asynchronous:
+            client: Any = toolglot.Client("m", client=sdk)
+            result = asyncio.run(client.run(MESSAGES, [get_weather], max_steps=2))
+        else:
+            result = toolglot.SyncClient("m", client=sdk).run(MESSAGES, [get_weather], max_steps=2)
+    finally:
+        server.shutdown()
+        server.server_close()
+    # It calls without end: two turns, each with its result.
+    assert [(each.call.name, each.call.arguments, each.output) for each in result.results] == [
+        (weather["name"], weather["arguments"], "sunny")
+    ] * 2
+    assert result.messages.provider == name
+    assert toolglot.check_history(result.messages, name) == []
+    # The version of Gemini's API is the SDK's choice.
+    ends = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages", "gemini": "/models/m:generateContent"}
+    assert seen[0][0].endswith(ends[name])
+    assert any("secret" in headers.get(key, "") for key in ("authorization", "x-api-key", "x-goog-api-key"))
+    assert "sunny" in json.dumps(seen[1][1])

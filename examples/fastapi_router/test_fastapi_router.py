@@ -243,7 +243,8 @@ def test_no_backend() -> None:
         for stream in (False, True):
             with pytest.raises(openai.InternalServerError) as caught:
                 ask(sdk, "m", ASK, stream=stream)
-            assert caught.value.body == error_body("The backend does not answer.", type="server_error")["error"]
+            told = error_body("The backend does not answer.", code="backend_unreachable", type="server_error")
+            assert caught.value.body == told["error"]
 
 
 def test_garbage_and_half_lines(backend: Backend, new: openai.OpenAI) -> None:

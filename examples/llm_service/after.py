@@ -19,10 +19,10 @@ class LLMService(ToolCalling):
         registry: Any,
         execute: Callable[[ToolCall], Any],
         *,
-        mode: Literal["native", "text"] = "native",
+        mode: Literal["native", "text", "auto"] = "auto",
         streaming: bool = True,
     ) -> None:
-        self.use_tools(registry, mode=mode)
+        self.use_tools(registry, mode=mode, model=model, base_url=base_url)
         self.api = openai.AsyncOpenAI(base_url=base_url, api_key="none", max_retries=0)
         self.model = model
         self.execute = execute
@@ -31,6 +31,15 @@ class LLMService(ToolCalling):
         self.shown = ""
 
     async def _call_llm(self) -> str:
+        try:
+            return await self._ask()
+        except openai.APIStatusError as error:
+            # The server takes no tools: from here on they stand in the prompt.
+            if not self.refused(error):
+                raise
+            return await self._ask()
+
+    async def _ask(self) -> str:
         request: dict[str, Any] = {"model": self.model, "messages": self.with_tool_prompt(self.conversation_history)}
         tools = self.get_tool_definitions_for_api()
         if tools:

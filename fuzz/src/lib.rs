@@ -1,5 +1,6 @@
 //! What the fuzz targets generate and check, apart from who drives them: libFuzzer (`fuzz_targets/`), the `soak` binary, or a test
 //! of the main crate (`tests/fuzz_cases.rs`).
+pub mod command;
 pub mod data;
 pub mod engine;
 pub mod history;

@@ -34,6 +34,8 @@ struct Watched {
 /// Runs the target by the plan, and returns how many inputs failed. Ends the process if an input takes too long.
 pub fn soak<T: Target>(target: &T, plan: &Plan) -> usize {
     std::panic::set_hook(Box::new(|_| {}));
+    // What inputs are made of is read with the first one, which takes its time.
+    target.generate(&mut Source::from_seed(plan.seed));
     let (watched, start) = (Watched::default(), Instant::now());
     let now = || u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX) + 1;
     let done = AtomicU64::new(0);

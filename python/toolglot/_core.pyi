@@ -8,12 +8,17 @@ from typing_extensions import Self
 from .errors import ToolglotError
 
 __all__ = [
+    "Answered",
     "ArgumentError",
+    "Capabilities",
+    "Config",
     "Dialect",
     "Event",
     "Explanation",
+    "Finding",
     "Issue",
     "Loss",
+    "ModelConfig",
     "Policy",
     "Repair",
     "RepairedJson",
@@ -23,13 +28,21 @@ __all__ = [
     "Tool",
     "ToolCall",
     "ToolSet",
+    "TranscodedStream",
+    "Transcoder",
+    "Translation",
     "Turn",
     "Usage",
+    "_Learned",
+    "_Probe",
     "__version__",
+    "_capabilities",
     "_check_history",
     "_convert_messages",
     "_panic",
+    "_refused",
     "_repair_history",
+    "_route_key",
     "assistant_message",
     "dialects",
     "explain",
@@ -60,6 +73,8 @@ _Ids: TypeAlias = Literal["random", "derived"]
 _StartsIn: TypeAlias = Literal["content", "reasoning"]
 _LossKind: TypeAlias = Literal["dropped", "rewritten", "described", "not_strict", "renamed"]
 _EventKind: TypeAlias = Literal["text", "reasoning", "call_started", "arguments", "call_ended", "reclassified", "issue"]
+_Mode: TypeAlias = Literal["native", "json_schema", "json_object", "text"]
+_Layer: TypeAlias = Literal["learned", "server", "table", "family", "default"]
 _IssueCode: TypeAlias = Literal[
     "unknown_tool",
     "malformed_call",
@@ -539,6 +554,9 @@ class Turn:
 
         Where a provider's answer had its calls in the text, ``["text"]["content"]`` is what the model wrote.
         """
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """The requests that it took, where an exchange or a client made it; they are no part of what is compared or pickled."""
     def to_openai(self) -> Any:
         """The turn as an assistant message of OpenAI's Chat Completions.
 
@@ -1262,6 +1280,162 @@ def normalize_choices(
 ) -> list[Turn]:
     """Read every choice of a response (``n > 1``); the options and errors are those of :func:`normalize`."""
 
+_ClientApi: TypeAlias = Literal["chat", "responses", "anthropic"]
+_BackendApi: TypeAlias = Literal["chat", "responses", "anthropic", "gemini"]
+
+@final
+class Transcoder:
+    """Turns one API's requests into another's, and the answers back, with the calls in a model's text made native. No I/O.
+
+    Args:
+        client: The API that the client speaks: ``"chat"`` (Chat Completions), ``"responses"`` (OpenAI's) or ``"anthropic"``
+            (Messages).
+        backend: The API that the backend speaks: one of these, or ``"gemini"``.
+        mode: ``"native"``: tools are passed on, and calls that leak as text are read. ``"text"``: the tools go into the system
+            prompt, calls and results of the history into text; ``tool_choice`` and ``parallel_tool_calls`` are seen to here.
+        dialect: How the model calls in text: a dialect's name, a parser's, a model's, or a Dialect. ``False``: its text is
+            not read for calls.
+        starts_in: ``"reasoning"`` where the prompt has already opened the reasoning block.
+        policy: A Policy, or a dict of its options.
+        validate: Refuse requests that no backend could answer.
+        show_errors: Tell clients what the backend says of its own errors (status 500 and above, and in streams).
+        replay_reasoning: Send the reasoning of earlier answers back to Chat backends, as ``reasoning_content``.
+        max_tokens: For backends that have to be told (Anthropic), where the client does not say.
+        max_frame: Bytes that a frame of a stream may have.
+
+    Raises:
+        UnknownDialectError: No dialect, parser or model of that name is known.
+        BadOptionError: An option's value is not one of those it may have.
+
+    >>> import json, toolglot
+    >>> transcoder = toolglot.Transcoder("anthropic", "chat")
+    >>> tools = [{"name": "ls", "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}}}]
+    >>> request = {"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": "?"}], "tools": tools}
+    >>> translation = transcoder.request(json.dumps(request))
+    >>> translation.path
+    '/chat/completions'
+    >>> text = '<tool_call>{"name": "ls", "arguments": {"path": "/"}}</tool_call>'
+    >>> answer = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
+    >>> answered = translation.answer(json.dumps(answer))
+    >>> json.loads(answered.body)["content"][0]["input"]
+    {'path': '/'}
+    """
+
+    def __new__(
+        cls,
+        client: _ClientApi = "chat",
+        backend: _BackendApi = "chat",
+        *,
+        mode: Literal["native", "text"] = "native",
+        dialect: str | Dialect | Literal[False] | None = "auto",
+        starts_in: _StartsIn | None = "content",
+        policy: Policy | dict[str, Any] | None = None,
+        validate: bool = True,
+        show_errors: bool = False,
+        replay_reasoning: bool = True,
+        max_tokens: int = 8192,
+        max_frame: int = 67108864,
+    ) -> Self: ...
+    @property
+    def client(self) -> _ClientApi:
+        """The client's API."""
+    @property
+    def backend(self) -> _BackendApi:
+        """The backend's API."""
+    def request(self, body: bytes | str) -> Translation:
+        """Read a client's request.
+
+        Raises:
+            WireError: It is no JSON object, or no backend could answer it; its ``status`` and ``body`` are what to answer.
+        """
+
+@final
+class Translation:
+    """A request on its way to the backend, and what turns the answer back. Made by :meth:`Transcoder.request`."""
+
+    @property
+    def path(self) -> str:
+        """Where to send it, behind the backend's base URL: ``/chat/completions``."""
+    @property
+    def body(self) -> bytes:
+        """The JSON to send."""
+    @property
+    def losses(self) -> tuple[Issue, ...]:
+        """What of the client's request the backend is not told."""
+    @property
+    def is_stream(self) -> bool:
+        """The client wants a stream."""
+    @property
+    def model(self) -> str:
+        """The model's name in the request."""
+    @property
+    def input_tokens_estimate(self) -> int:
+        """About so many tokens the request has, by its size."""
+    def answer(self, body: bytes | str, status: int = 200) -> Answered:
+        """Turn the backend's whole answer, with its HTTP status, into the client's.
+
+        Errors are told in the client's API. What a model wrote and a server refused (``failed_generation``) is an answer.
+        """
+    def unreachable(self) -> Answered:
+        """What the client is told where the backend cannot be reached: ``backend_unreachable``, 502."""
+    def stream(self) -> TranscodedStream:
+        """What turns the backend's stream into the client's."""
+
+@final
+class Answered:
+    """What a client is to be answered. Made by :meth:`Translation.answer`."""
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+    @property
+    def body(self) -> bytes:
+        """The JSON."""
+    @property
+    def turn(self) -> Turn | None:
+        """What was read; ``None`` if the backend did not answer."""
+    @property
+    def issues(self) -> tuple[Issue, ...]:
+        """What is odd and has no place in the client's API: a call that was required and did not come."""
+    @property
+    def error(self) -> str | None:
+        """Why it is an error, as a fixed word; ``None`` if it is an answer."""
+    @property
+    def detail(self) -> str | None:
+        """What the backend said of its error, for a log; ``None`` if there is none."""
+
+@final
+class TranscodedStream:
+    """A backend's stream on its way to the client: bytes in, bytes out. Made by :meth:`Translation.stream`.
+
+    >>> import json, toolglot
+    >>> request = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "?"}]}
+    >>> stream = toolglot.Transcoder("chat", "chat").request(json.dumps(request)).stream()
+    >>> stream.feed(b'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\\n\\n')
+    b'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\\n\\n'
+    """
+
+    def feed(self, chunk: bytes | str) -> bytes:
+        """Take bytes as they come from the backend; returns those for the client, which may be none."""
+    def finish(self) -> bytes:
+        """The backend's stream has ended: what was held back, and the end of the client's."""
+    def abort(self) -> bytes:
+        """The connection broke off: as :meth:`finish`, but the answer is not whole, whatever came of it."""
+    def keep_alive(self) -> bytes:
+        """Nothing has come for a while: a comment, or Anthropic's ``ping``, so that the client goes on waiting."""
+    @property
+    def is_over(self) -> bool:
+        """The client's stream is over: nothing that is fed changes it."""
+    @property
+    def turn(self) -> Turn | None:
+        """The answer, once it is over; ``None`` if there was none."""
+    @property
+    def error(self) -> str | None:
+        """Why the stream ended with an error, as a fixed word; ``None`` if it did not."""
+    @property
+    def detail(self) -> str | None:
+        """What the backend said of its error, for a log; ``None`` if there is none."""
+
 @final
 class StreamNormalizer:
     """Reads any provider's stream, chunk by chunk; :func:`toolglot.stream` is the loop. The options are those of :func:`normalize`.
@@ -1563,3 +1737,400 @@ def parse_partial_json(text: str | bytes | bytearray, *, keep_strings: bool = Tr
     >>> toolglot.parse_partial_json('{"path": "src/a.py", "line": 12')
     {'path': 'src/a.py'}
     """
+
+@final
+class Finding:
+    """A value that is known of a route, and from whom and since when."""
+
+    @property
+    def value(self) -> Any:
+        """Of a capability "yes", "no" (the server refuses), "ignored" (it answers with 200 and does not do it) or "unknown".
+
+        Of the dialect its name, of the context its size in tokens; None where that is not known.
+        """
+    @property
+    def source(self) -> _Layer:
+        """Which kind of knowledge it is, the strongest first.
+
+        "learned": observed on the route. "server": said by the server. "table": listed of the route. "family": known of the
+        model's family, wherever it is. "default": nothing is known.
+        """
+    @property
+    def detail(self) -> str:
+        """Who says so, for people: a server's name, packages with their versions, a thread."""
+    @property
+    def date(self) -> str | None:
+        """The day it was last known to be so, as "2026-11-28"."""
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as a dict."""
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Capabilities:
+    """What a route can do, made by ``toolglot.capabilities``. Each capability is a Finding.
+
+    >>> import toolglot
+    >>> found = toolglot.capabilities("deepseek-chat", "https://api.deepseek.com")
+    >>> found.provider, found.json_schema.value, found.json_object.value
+    ('deepseek', 'no', 'yes')
+    """
+
+    @property
+    def model(self) -> str:
+        """The model's id, as it was given."""
+    @property
+    def base_url(self) -> str | None:
+        """The base URL as it is compared: without user, password, query and endpoint."""
+    @property
+    def provider(self) -> str | None:
+        """The API or server that answers there, where that is known: "openai", "openrouter", "ollama", ..."""
+    @property
+    def native_tools(self) -> Finding:
+        """Whether it takes the API's own tools."""
+    @property
+    def parallel_calls(self) -> Finding:
+        """Whether an answer may have several calls."""
+    @property
+    def tool_choice(self) -> Finding:
+        """Whether a call can be required, or one of a name."""
+    @property
+    def json_schema(self) -> Finding:
+        """Whether answers can be constrained to a JSON Schema."""
+    @property
+    def json_object(self) -> Finding:
+        """Whether answers can be constrained to be a JSON object."""
+    @property
+    def strict(self) -> Finding:
+        """Whether arguments can be constrained to the tool's schema."""
+    @property
+    def streamed_tools(self) -> Finding:
+        """Whether calls come while an answer streams, not only after it."""
+    @property
+    def text_calls(self) -> Finding:
+        """Whether the model is known to write calls into its text."""
+    @property
+    def reasoning(self) -> Finding:
+        """Whether the model reasons apart from its answer."""
+    @property
+    def dialect(self) -> Finding:
+        """How the model's family spells calls in text, by the catalogue of dialects."""
+    @property
+    def context_size(self) -> Finding:
+        """How many tokens go into a request and its answer."""
+    def to_dict(self) -> dict[str, Any]:
+        """The route and all findings as a dict."""
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class ModelConfig:
+    """What is decided about one model, made by ``Config.model``."""
+
+    @property
+    def preferred_modes(self) -> list[_Mode]:
+        """In which modes tools are offered, best first. All four by default."""
+    @property
+    def expect_text_calls(self) -> bool | None:
+        """Whether calls in text are expected beside native ones; None: if the model is known for them."""
+    @property
+    def dialect(self) -> str | None:
+        """The dialect of calls in text; None: that of the model's family, or any."""
+    @property
+    def max_retries(self) -> int:
+        """How many more requests a turn may take after the first: 3 by default."""
+    @property
+    def retry_with_different_format(self) -> bool:
+        """Whether a retry may be in another mode: by default it may."""
+    @property
+    def strict_json_instructions(self) -> bool:
+        """Whether the prompt of a JSON mode says that nothing but JSON may be written."""
+    @property
+    def no_xml_instructions(self) -> bool:
+        """Whether the prompt says that calls must not be written as XML."""
+    def modes(self, capabilities: Capabilities) -> list[_Mode]:
+        """The preferred modes that the route may be capable of, in their order.
+
+        What is unknown is tried. Where nothing is left, it is text.
+        """
+    def expects_text_calls(self, capabilities: Capabilities) -> bool:
+        """Whether calls in text are expected: what was decided, or else what is known of the model."""
+    def instructions(self, mode: _Mode) -> str:
+        """What the prompt says about the form of an answer in a mode; "" where nothing is to be said."""
+    def to_dict(self) -> dict[str, Any]:
+        """The settings as a dict."""
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Config:
+    """What is decided per model: modes, dialect, retries and instructions.
+
+    Settings hold for all models; under ``model_overrides`` stand those of some, by ids in which ``*`` stands for anything.
+    Of several that fit, the longest counts. Keys may be spelt ``preferredModes`` as well.
+
+    >>> import toolglot
+    >>> config = toolglot.Config({"max_retries": 2, "modelOverrides": {"meta-llama/*": {"forceTextMode": True}}})
+    >>> config.model("meta-llama/llama-3.3-70b").preferred_modes
+    ['text']
+    >>> config.model("gpt-4o").max_retries
+    2
+
+    ``config | other`` is both, where what ``other`` decides counts. ``toolglot.load_config`` reads a file.
+
+    Args:
+        settings: A dict of settings, or a list of such dicts with a ``model_id`` each.
+
+    Raises:
+        BadOptionError: A setting is not known, or its value is none for it; ``place`` is a JSON pointer to it.
+    """
+
+    def __new__(cls, settings: Any = None, /) -> Self: ...
+    def model(self, model: str) -> ModelConfig:
+        """What is decided about a model."""
+    def __or__(self, other: Config, /) -> Config: ...
+    def __ror__(self, other: Config, /) -> Config: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Endpoint:
+    """A model at a server, as an Exchange asks it.
+
+    Args:
+        model: The model's id, as the server takes it.
+        base_url: The server's base URL; without one, that of the provider's own API.
+        provider: Whose API it is: "openai", "openai_responses", "anthropic", "gemini", "mistral", "cohere", "ollama", "bedrock", or a
+            server that speaks one of these ("groq", "openrouter", "vllm"). "auto" tells by the base URL, and is Chat Completions
+            where that says nothing.
+        capabilities: What is known of it; without, what the tables say.
+        config: What is decided per model.
+
+    Raises:
+        UnknownProviderError: No provider is called so.
+
+    >>> from toolglot import Endpoint
+    >>> Endpoint("claude-sonnet-5", "https://api.anthropic.com").provider
+    'anthropic'
+    """
+
+    def __new__(
+        cls,
+        model: str,
+        base_url: str | None = None,
+        *,
+        provider: str = "auto",
+        capabilities: Capabilities | None = None,
+        config: Config | None = None,
+    ) -> Self: ...
+    @property
+    def model(self) -> str:
+        """The model's id."""
+    @property
+    def base_url(self) -> str:
+        """The base URL of its requests, with the version of the API."""
+    @property
+    def provider(self) -> str:
+        """The wire format that it is asked in."""
+    @property
+    def capabilities(self) -> Capabilities:
+        """What is known of it."""
+
+@final
+class Attempt:
+    """One request of an exchange, and what became of it."""
+
+    @property
+    def model(self) -> str:
+        """The model that was asked."""
+    @property
+    def base_url(self) -> str:
+        """Where it was asked."""
+    @property
+    def mode(self) -> _Mode:
+        """How the tools were offered."""
+    @property
+    def why(self) -> str:
+        """Why it was sent.
+
+        "first"; "refused": what the one before said beside the tools was refused, and is left out; "again": the server failed, or
+        there was nothing in the answer; "arguments": those of one call are asked for anew; "correction": the model is told what was
+        wrong with its calls; "next_mode", "next_model": the one before led to nothing.
+        """
+    @property
+    def status(self) -> int:
+        """The status of its answer; 0 where none came."""
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+    @property
+    def usage(self) -> Usage | None:
+        """What it cost, if the server says so."""
+    @property
+    def verdict(self) -> str:
+        """What the answer was worth.
+
+        "usable"; "bad_calls": a call in it may not run; "incomplete": it was cut off inside a call; "no_call": a required call is
+        missing; "empty"; "no_answer": HTML, another shape; "refused": the server denies a capability; "rate_limited";
+        "unavailable"; "broken": no connection, or it broke; "denied": the key; "bad_request".
+        """
+    @property
+    def message(self) -> str | None:
+        """What the server or the network said where there is no answer."""
+    def to_dict(self) -> dict[str, Any]:
+        """The attempt as a dict."""
+
+@final
+class Step:
+    """What an Exchange does next."""
+
+    @property
+    def kind(self) -> Literal["send", "wait", "done"]:
+        """ "send" this request, "wait" so many ``seconds``, or "done"."""
+    @property
+    def seconds(self) -> float | None:
+        """How long to wait, or how much time is left for the request."""
+    @property
+    def url(self) -> str | None:
+        """Where the request goes: a POST."""
+    @property
+    def headers(self) -> dict[str, str]:
+        """Its headers, without that of the key."""
+    @property
+    def key(self) -> tuple[str, str] | None:
+        """The header of the key, and what stands before the key in it."""
+    @property
+    def body(self) -> bytes | None:
+        """Its body: JSON."""
+    @property
+    def endpoint(self) -> int | None:
+        """Which of the endpoints it goes to."""
+    @property
+    def mode(self) -> _Mode | None:
+        """How the tools are offered in it."""
+
+@final
+class Exchange:
+    """One request to a model and all that is tried until a turn is there. It does no I/O: who drives it sends the requests.
+
+    What is tried, as far as the budget goes: repair and coercion; the arguments of one call anew, under its tool's schema, where the
+    route keeps to schemas; telling the model what was wrong, twice at most; the next mode (native, json_schema, json_object, text);
+    the next endpoint.
+
+    >>> import json, toolglot
+    >>> at = toolglot.Endpoint("m", "http://localhost:8000/v1")
+    >>> tools = [{"name": "now", "parameters": {"type": "object"}}]
+    >>> exchange = toolglot.Exchange([{"role": "user", "content": "What time is it?"}], tools, endpoints=[at])
+    >>> step = exchange.next()
+    >>> step.url, json.loads(step.body)["tools"][0]["function"]["name"]
+    ('http://localhost:8000/v1/chat/completions', 'now')
+    >>> exchange.answer(200)
+    >>> exchange.feed(b'{"choices": [{"message": {"content": "It is noon."}}]}'), exchange.end()
+    ([], [])
+    >>> exchange.next().kind
+    'done'
+    >>> turn = exchange.finish()
+    >>> turn.content, [(attempt.mode, attempt.verdict) for attempt in turn.attempts]
+    ('It is noon.', [('native', 'usable')])
+
+    Args:
+        messages: Any provider's, as dicts or SDK objects.
+        tools: What makes a ToolSet.
+        endpoints: Whom to ask: the first, and each next one where that led to nothing.
+        tool_choice: "auto", "required", "none", or a tool's name.
+        parallel: Whether an answer may have several calls; None leaves that to the API.
+        max_tokens: How many tokens an answer may have.
+        temperature: The temperature.
+        extra: Other members of the request, as the API spells them.
+        stream: Whether answers are streamed. An answer that has given out an event is the last one.
+        requests: How many requests there may be in all; None is one and the configured retries for each endpoint.
+        tokens: How many tokens all answers together may take before nothing more is asked.
+        seconds: How long all of it may take.
+        system: The system prompt that stands beside the messages.
+        side: What :func:`convert_messages` kept beside the messages.
+        source: Whose shape the messages have; "auto" tells.
+        starts_in: As for :func:`extract`.
+        policy: As for :func:`extract`.
+
+    Raises:
+        BadOptionError: An option's value is not one of those it may have.
+        BadMessageError: A message is none.
+    """
+
+    def __new__(
+        cls,
+        messages: Any,
+        tools: Any = None,
+        *,
+        endpoints: Sequence[Endpoint],
+        tool_choice: str = "auto",
+        parallel: bool | None = None,
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+        extra: Any = None,
+        stream: bool = False,
+        requests: int | None = None,
+        tokens: int | None = None,
+        seconds: float = 600.0,
+        system: Any = None,
+        side: Any = None,
+        source: str = "auto",
+        starts_in: Literal["content", "reasoning"] = "content",
+        policy: Policy | dict[str, Any] | None = None,
+    ) -> Self: ...
+    def next(self, now: float | None = None) -> Step:
+        """What to do. ``now`` is in seconds of any clock that does not go back; without it, the exchange's own counts."""
+    def answer(self, status: int, headers: Any = None) -> None:
+        """Takes the status and the headers (a mapping) of an answer."""
+    def feed(self, data: Any) -> list[Event]:
+        """Takes bytes of the answer, and returns the events in them."""
+    def end(self, now: float | None = None) -> list[Event]:
+        """Takes the end of the answer, and returns the events that come with it."""
+    def fail(self, why: str, now: float | None = None) -> None:
+        """Takes that no answer came, or that it broke off."""
+    def close(self) -> list[Event]:
+        """The events of the turn, where the answer was to be streamed and none of them has been given out."""
+    def finish(self) -> Turn:
+        """The turn: the best there was, which need not be usable.
+
+        Raises:
+            ProviderError: There was none, or it broke off after events of it had been given out; with ``attempts`` and ``turn``.
+        """
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """The requests so far."""
+    def _learned(self) -> list[tuple[str, str, str, str]]:
+        """What the requests showed: model, base URL, capability and outcome."""
+
+@final
+class _Learned:
+    """What was learned of routes, in memory. Times are seconds since 1970."""
+
+    def __new__(cls, ttl: int) -> Self: ...
+    def capabilities(self, model: str, base_url: str | None, now: int) -> Capabilities:
+        """What is known of a route."""
+    def record(self, model: str, base_url: str | None, capability: str, outcome: str, now: int) -> None:
+        """Counts what became of a request."""
+    def tell(self, model: str, base_url: str | None, answer: Any, now: int) -> str:
+        """Keeps what a server says of a model, and returns the server's name."""
+    def answer(self, probe: _Probe, status: int, body: str, now: int) -> None:
+        """Keeps what the answer to a probe's request shows."""
+    def forget(self, model: str, base_url: str | None) -> None:
+        """Forgets a route."""
+    def dump(self, model: str, base_url: str | None) -> str | None:
+        """What is known of a route as JSON, or None."""
+    def load(self, model: str, base_url: str | None, text: str) -> None:
+        """Takes what ``dump`` gave."""
+
+@final
+class _Probe:
+    """Asks a route what it can do: says which requests to send."""
+
+    def __new__(cls, model: str, base_url: str, requests: bool) -> Self: ...
+    def next(self) -> tuple[str, str, Any] | None:
+        """Method, URL and body of the next request, or None where there is none left."""
+
+def _capabilities(model: str, base_url: str | None) -> Capabilities:
+    """What the tables say of a route."""
+
+def _route_key(model: str, base_url: str | None) -> str:
+    """What a route is stored under."""
+
+def _refused(status: int, body: str, format: str | None) -> str | None:
+    """The capability that an error body denies."""

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn, TextIO, TypeAlias
 
-from . import Policy, ToolSet, Turn, __version__, _capture, dialects, explain, extract, normalize
+from . import Policy, ToolSet, Turn, __version__, _capture, _cli_capabilities, dialects, explain, extract, normalize
 from ._marked import marked, visible
 from ._summary import Summary, progress
 from .errors import ProviderError, ToolglotError
@@ -207,6 +207,10 @@ def parser() -> argparse.ArgumentParser:
         "name", nargs="?", metavar="NAME", help="show in full what this name, parser or model id means"
     )
     command.add_argument("--json", action="store_true", help="print the catalogue as JSON")
+
+    what = "say what a model at a base URL can do"
+    command = add("capabilities", _cli_capabilities.run, what, _cli_capabilities.HELP, _cli_capabilities.EPILOG)
+    _cli_capabilities.add_arguments(command)
     return main
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._core import ToolCall
+    from ._core import Attempt, ToolCall, Turn
+    from .loop import RunResult
 
 
 class ToolglotError(Exception):
@@ -63,9 +64,18 @@ class UnknownProviderError(ToolglotError, LookupError, ValueError):
 
 
 class ProviderError(ToolglotError, ValueError):
-    """A provider's response that holds no answer (an error body, HTML, nothing at all)."""
+    """A provider's response that holds no answer (an error body, HTML, nothing at all).
+
+    Attributes:
+        attempts: The requests that were made, where an exchange or a client made them.
+        turn: What was read of an answer that broke off after events of it had been given out; else None.
+        result: What a run had come to, where it asked; else None.
+    """
 
     code = "provider_error"
+    attempts: tuple[Attempt, ...] = ()
+    turn: Turn | None = None
+    result: RunResult | None = None
 
 
 class BadOptionError(ToolglotError, ValueError):
@@ -84,6 +94,32 @@ class BadMessageError(ToolglotError, ValueError):
     """A message or history that cannot be read."""
 
     code = "bad_message"
+
+
+class WireError(ToolglotError, ValueError):
+    """A client's request that no backend could answer, with what the client is to be told.
+
+    Attributes:
+        code: What is wrong, as a fixed word: ``invalid_value``, ``invalid_tool_schema``, ``invalid_tool_call_id``,
+            ``invalid_message_order``, ``thread_unsupported_request`` or ``previous_response_not_supported``.
+        param: Where in the request (``messages[0]``); ``place`` is the same.
+        status: The HTTP status to answer with.
+        body: The JSON to answer with, in the client's API.
+    """
+
+    code = "invalid_value"
+
+    def __init__(
+        self, message: str, param: str = "", code: str = "invalid_value", status: int = 400, body: bytes = b""
+    ) -> None:
+        super().__init__(message, param)
+        self.code = code
+        self.param = param
+        self.status = status
+        self.body = bytes(body)
+
+    def __reduce__(self) -> Any:
+        return WireError, (self.message, self.param, self.code, self.status, self.body)
 
 
 class CallError(ToolglotError, ValueError):

@@ -1,6 +1,7 @@
 """Pieces for an OpenAI-compatible router in front of a local model: request in, response out, stream through.
 
-The request may be a dict or a pydantic model; nothing here needs FastAPI.
+The request may be a dict or a pydantic model; nothing here needs FastAPI, but for :func:`create_router` and
+:func:`create_app`, which serve Chat Completions, Responses and Messages.
 
     payload = transform_request(request, mode="text", dialect="hermes")
     async with http.stream("POST", url, json=payload) as answer:
@@ -11,35 +12,22 @@ and for a stream ``StreamingResponse(stream_with_tool_detection(answer, request)
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
-import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from ._chat import (
-    MORE_CALLS,
-    REASONING,
-    as_dict,
-    asks_with_functions,
-    choice_of,
-    declared,
-    error_body,
-    finish_reason,
-    fresh_id,
-    offered,
-    used_ids,
-    whole_characters,
-    with_tools,
-)
-from ._core import Dialect, Policy, ToolCall, ToolSet, Turn, assistant_message, format_tool_results, normalize_choices
+from ._chat import MORE_CALLS, as_dict, as_json, asks_with_functions, error_body, translation
+from ._core import Dialect, Policy, Transcoder, Translation
+from ._serving import create_app, create_router
 from ._stream import stream_with_tool_detection
-from .errors import BadJsonError, BadOptionError, ProviderError, ToolglotError
+from .errors import BadOptionError, ProviderError, ToolglotError, WireError
 
 __all__ = [
     "MAX_ANSWER",
     "RequestError",
+    "create_app",
+    "create_router",
     "error_body",
     "read_answer",
     "stream_with_tool_detection",
@@ -52,9 +40,6 @@ MAX_ANSWER = 32 * 1024 * 1024
 """Longer answers of a backend are refused by ``read_answer``."""
 
 _log = logging.getLogger("toolglot.router")
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
-_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
-_TOOL_OPTIONS = ("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call")
 
 
 class RequestError(ToolglotError, ValueError):
@@ -100,175 +85,22 @@ def validate_request(request: Any) -> None:
     >>> validate_request({"messages": [{"role": "tool", "tool_call_id": "call_1", "content": "18"}]})
     Traceback (most recent call last):
         ...
-    toolglot.router.RequestError: messages[0]: a tool message must follow the assistant message with its tool_calls
+    toolglot.router.RequestError: messages[0]: a tool message must follow the message with its call
     """
-    body = _asked(request)
-    _check_tools(body)
-    _check_messages(body.get("messages"))
+    _validated(request)
 
 
-def _asked(request: Any) -> dict[str, Any]:
-    """The client's request. Whatever JSON it sent, the answer is an error of its own, not the server's."""
+def _validated(request: Any, **options: Any) -> tuple[dict[str, Any], Translation]:
+    """The client's request, and its translation. Whatever JSON it sent, the answer is an error of its own."""
     try:
-        return as_dict(request)
+        body = as_dict(request)
+        text = as_json(body)
     except TypeError as error:
         raise RequestError(f"the request is no object: {error}", code="invalid_value", param="body") from None
-
-
-def _check_tools(body: dict[str, Any]) -> None:
-    for field in ("tools", "functions"):
-        if not isinstance(body.get(field), list | None):
-            raise RequestError(f"{field} must be a list", code="invalid_tool_schema", param=field)
-    tools = declared(body) or []
-    names: set[str] = set()
-    listed = len(body.get("tools") or [])
-    for index, tool in enumerate(tools):
-        where = f"tools[{index}]" if index < listed else f"functions[{index - listed}]"
-        problem = _tool_problem(tool)
-        if problem is not None:
-            raise RequestError(problem, code="invalid_tool_schema", param=where)
-        name = tool["function"]["name"]
-        if name in names:
-            raise RequestError(f"the name {name!r} is used twice", code="invalid_tool_schema", param=where)
-        names.add(name)
-    param = "function_call" if body.get("tool_choice") is None else "tool_choice"
-    _check_choice(choice_of(body), names, param)
-
-
-def _check_choice(choice: Any, names: set[str], param: str) -> None:
-    """A tool_choice: one of OpenAI's words, a function, or a list of allowed ones."""
-    if choice is None or choice in ("none", "auto", "required"):
-        return
-    if not isinstance(choice, Mapping):
-        message = f"{param} must be none, auto, required, a function or allowed_tools"
-        raise RequestError(message, code="invalid_value", param=param)
-    if _choice_mode(choice) not in ("auto", "required"):
-        message = 'allowed_tools is {"mode": "auto" or "required", "tools": [...]}'
-        raise RequestError(message, code="invalid_value", param=param)
-    for wanted in _chosen(choice) or [None]:
-        if not isinstance(wanted, str) or wanted not in names:
-            message = f"{param} names {wanted!r}, which is none of the tools"
-            raise RequestError(message, code="invalid_value", param=param)
-
-
-def _choice_mode(choice: Any) -> Any:
-    """Whether a tool must be called: ``"required"``, or else another of OpenAI's words."""
-    if not isinstance(choice, Mapping):
-        return choice
-    if choice.get("type") != "allowed_tools":
-        return "required"
-    return _allowed_tools(choice).get("mode")
-
-
-def _chosen(choice: Mapping[str, Any]) -> list[Any]:
-    """The names of the tools that may be called, where ``tool_choice`` lists them."""
-    if choice.get("type") == "allowed_tools":
-        tools = _allowed_tools(choice).get("tools")
-        return [_name_of(tool) for tool in tools] if isinstance(tools, list) else []
-    return [_name_of(choice)]
-
-
-def _allowed_tools(choice: Mapping[str, Any]) -> Mapping[str, Any]:
-    allowed = choice.get("allowed_tools")
-    return allowed if isinstance(allowed, Mapping) else {}
-
-
-def _name_of(tool: Any) -> Any:
-    """The name in ``{"type": "function", "function": {"name"}}``."""
-    function = tool.get("function") if isinstance(tool, Mapping) else None
-    return function.get("name") if isinstance(function, Mapping) else None
-
-
-def _tool_problem(tool: Any) -> str | None:
-    function = tool.get("function") if isinstance(tool, Mapping) else None
-    if not isinstance(tool, Mapping) or tool.get("type", "function") != "function" or not isinstance(function, Mapping):
-        return 'a tool is {"type": "function", "function": {...}}'
-    name = function.get("name")
-    if not isinstance(name, str) or not _NAME.match(name):
-        return "a function's name has 1 to 64 letters, digits, underscores and dashes"
-    schema = function.get("parameters")
-    if schema is not None and not isinstance(schema, Mapping):
-        return f"the parameters of {name!r} must be a JSON Schema object"
-    if schema and schema.get("type", "object") != "object":
-        return f"the parameters of {name!r} must have the type object"
     try:
-        problems = ToolSet([tool]).problems
-    except ToolglotError as error:
-        return error.message
-    # A schema with a part that means nothing is the backend's to judge: most take it, and the tool is offered all the same.
-    return next((problem.message for problem in problems if problem.code != "bad_schema"), None)
-
-
-def _check_messages(messages: Any) -> None:
-    if not isinstance(messages, list) or not messages:
-        raise RequestError("messages must be a list that is not empty", code="invalid_value", param="messages")
-    known: set[str] = set()
-    waiting: list[str] = []
-    for index, message in enumerate(messages):
-        where = f"messages[{index}]"
-        role = message.get("role") if isinstance(message, Mapping) else None
-        if not isinstance(role, str) or role not in _ROLES:
-            raise RequestError("a message needs a known role", code="invalid_value", param=where)
-        if not isinstance(message.get("content"), str | list | None):
-            raise RequestError("content is text or a list of parts", code="invalid_value", param=f"{where}.content")
-        if role == "tool":
-            _check_result(message, where, known, waiting)
-            continue
-        if waiting:
-            text = f"the tool_calls before have no result yet: {', '.join(waiting)}"
-            raise RequestError(text, code="invalid_message_order", param=where)
-        _check_function(message, role, where)
-        if role == "assistant" and message.get("tool_calls"):
-            waiting = _call_ids(message["tool_calls"], where)
-            known.update(waiting)
-    if waiting:
-        text = f"the last tool_calls have no result: {', '.join(waiting)}"
-        raise RequestError(text, code="invalid_message_order", param="messages")
-
-
-def _check_function(message: Mapping[str, Any], role: str, where: str) -> None:
-    """What stood in messages before there were tools: a ``function_call``, and its result with the function's name."""
-    call = message.get("function_call")
-    named = isinstance(call, Mapping) and isinstance(call.get("name"), str)
-    if call is not None and not (named and isinstance(call.get("arguments"), str | Mapping | None)):
-        text = 'a function_call is {"name", "arguments"}'
-        raise RequestError(text, code="invalid_value", param=f"{where}.function_call")
-    if role == "function" and not isinstance(message.get("name"), str):
-        raise RequestError("a function message needs its name", code="invalid_value", param=where)
-
-
-def _check_result(message: Mapping[str, Any], where: str, known: set[str], waiting: list[str]) -> None:
-    """One result: takes its call off the list of those that wait."""
-    answers = message.get("tool_call_id")
-    if not isinstance(answers, str) or not answers:
-        raise RequestError("a tool message needs its tool_call_id", code="invalid_tool_call_id", param=where)
-    if answers in waiting:
-        waiting.remove(answers)
-    elif not known:
-        text = "a tool message must follow the assistant message with its tool_calls"
-        raise RequestError(text, code="invalid_message_order", param=where)
-    elif answers in known:
-        text = f"the tool call {answers!r} has its result already"
-        raise RequestError(text, code="invalid_message_order", param=where)
-    else:
-        raise RequestError(f"there is no tool call {answers!r}", code="invalid_tool_call_id", param=where)
-
-
-def _call_ids(calls: Any, where: str) -> list[str]:
-    if not isinstance(calls, list):
-        raise RequestError("tool_calls must be a list", code="invalid_value", param=where)
-    ids: list[str] = []
-    for call in calls:
-        identity = call.get("id") if isinstance(call, Mapping) else None
-        if not isinstance(identity, str) or not identity:
-            raise RequestError("a tool call needs an id", code="invalid_tool_call_id", param=where)
-        function = call.get("function")
-        named = isinstance(function, Mapping) and isinstance(function.get("name"), str)
-        if not named or not isinstance(function.get("arguments"), str | Mapping | None):
-            text = 'a tool call is {"id", "type": "function", "function": {"name", "arguments"}}'
-            raise RequestError(text, code="invalid_value", param=where)
-        ids.append(identity)
-    return ids
+        return body, Transcoder("chat", "chat", **options).request(text)
+    except WireError as error:
+        raise RequestError(error.message, code=error.code, param=error.param) from None
 
 
 def transform_request(
@@ -298,96 +130,18 @@ def transform_request(
     """
     if mode not in ("native", "text"):
         raise BadOptionError(f"{mode!r} is neither 'native' nor 'text'", "mode")
-    body = _asked(request)
-    if validate:
-        validate_request(body)
+    body, translated = _validated(request, mode=mode, dialect=dialect, validate=validate)
     if mode == "native":
         return body
-    return _in_text(body, dialect)
+    payload: dict[str, Any] = json.loads(translated.body)
+    return payload
 
 
-def _in_text(asked: dict[str, Any], dialect: str | Dialect) -> dict[str, Any]:
-    """The request for a backend that knows no tools."""
-    body = dict(asked)
-    tools = offered(body)
-    choice = choice_of(body)
-    messages = as_text(body.get("messages") or [], dialect, tools)
-    for option in _TOOL_OPTIONS:
-        body.pop(option, None)
-    if tools is not None:
-        if isinstance(choice, Mapping):
-            chosen = _chosen(choice)
-            tools = ToolSet([tool for tool in tools.to_openai() if tool["function"]["name"] in chosen])
-        messages = tools.inject(messages, dialect)
-        if _choice_mode(choice) == "required":
-            messages = _demand(messages)
-    body["messages"] = messages
-    return body
-
-
-def _demand(messages: list[Any]) -> list[Any]:
-    """The system message, which ``inject`` has put first, says that a call must be made."""
-    first = dict(messages[0])
-    demand = "In this answer you must call a tool."
-    content = first.get("content")
-    if isinstance(content, list):
-        first["content"] = [*content, {"type": "text", "text": demand}]
-    else:
-        first["content"] = f"{content}\n\n{demand}"
-    return [first, *messages[1:]]
-
-
-def as_text(messages: list[Any], dialect: str | Dialect, tools: ToolSet | None = None) -> list[Any]:
+def as_text(messages: list[Any], dialect: str | Dialect) -> list[Any]:
     """A history whose calls and results are text, in the dialect's form: what a model without native tools reads."""
-    out: list[Any] = []
-    names: dict[str, str] = {}
-    asked: dict[str, int] = {}
-    results: list[tuple[dict[str, str], Any]] = []
-
-    def answer() -> None:
-        # Where a dialect shows no names, their order says which call they answer.
-        results.sort(key=lambda result: asked.get(result[0]["id"], len(asked)))
-        out.extend(format_tool_results(results, provider="text", dialect=dialect, tools=tools))
-        results.clear()
-
-    for message in with_tools(messages):
-        if message.get("role") == "tool":
-            identity = str(message.get("tool_call_id", ""))
-            name = names.get(identity) or str(message.get("name") or "tool")
-            results.append(({"id": identity, "name": name}, message.get("content")))
-            continue
-        if results:
-            answer()
-        calls = message.get("tool_calls")
-        if message.get("role") == "assistant" and calls:
-            names.update({call["id"]: call["function"]["name"] for call in calls})
-            asked = {call["id"]: place for place, call in enumerate(calls)}
-            turn = Turn(_plain(message.get("content")), [_read(call) for call in calls])
-            out.append(assistant_message(turn, provider="text", dialect=dialect))
-        else:
-            out.append(message)
-    if results:
-        answer()
-    return out
-
-
-def _plain(content: Any) -> str:
-    """The text of a message's content, which may come in parts."""
-    if isinstance(content, list):
-        return "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
-    return content if isinstance(content, str) else ""
-
-
-def _read(call: Any) -> ToolCall:
-    """A call of the history. Arguments that are no JSON go back as they are."""
-    function = call["function"]
-    arguments = function.get("arguments") or "{}"
-    try:
-        return ToolCall(function["name"], arguments, id=call["id"])
-    except BadJsonError:
-        return ToolCall(
-            function["name"], "{}", id=call["id"], status="malformed", raw=f"{function['name']} {arguments}"
-        )
+    said = translation({"messages": messages}, mode="text", dialect=dialect)
+    written: list[Any] = json.loads(said.body)["messages"]
+    return written
 
 
 async def read_answer(response: Any, *, max_bytes: int = MAX_ANSWER) -> Any:
@@ -457,76 +211,45 @@ def transform_response_with_tools(
     ('ping', 'tool_calls')
     """
     body, asked = as_dict(response), as_dict(request)
-    tools = offered(asked)
+    translated = translation(asked, dialect=dialect, policy=policy, starts_in=starts_in)
     choices = body.get("choices")
-    if tools is None or not isinstance(choices, list) or not choices:
+    if not _offers_tools(asked) or not isinstance(choices, list) or not choices:
         return body
-    options: dict[str, Any] = {
-        "tools": tools,
-        "provider": "openai",
-        "dialect": dialect,
-        "starts_in": starts_in,
-        "policy": policy,
-    }
-    with contextlib.suppress(TypeError):  # An SDK's objects in it hold no halves: they were decoded.
-        body = whole_characters(body)
-    choices = list(body["choices"])
-    # Turns come in the order of indexes, which need not be that of the list; what is no choice stays as it is.
-    said = {place: choice for place, choice in enumerate(choices) if isinstance(choice, Mapping)}
-    in_order = [{**choice, "index": place} for place, choice in said.items()]
-    turns = normalize_choices({**body, "choices": in_order}, **options) if in_order else []
-    for place, turn in zip(said, turns, strict=False):
-        _check_answer(choices[place], turn, place)
-        choices[place] = _rewritten(choices[place], turn, used_ids(asked))
-        if asks_with_functions(asked):
-            choices[place] = _with_function_call(choices[place])
-    body["choices"] = choices
-    return body
+    read = [
+        _rewritten(body, choice, place, translated, asks_with_functions(asked))
+        if isinstance(choice, Mapping)
+        else choice
+        for place, choice in enumerate(choices)
+    ]
+    return {**body, "choices": read}
 
 
-def _check_answer(said: Mapping[str, Any], turn: Turn, place: int) -> None:
-    if not isinstance(said.get("message"), Mapping | None) or not (said.get("message") or said.get("text")):
-        raise ProviderError("the choice holds no message", f"choices[{place}]")
-    if turn.stop_reason == "error" and not (turn.content or turn.reasoning or turn.tool_calls):
-        raise ProviderError("the choice holds an error and no answer", f"choices[{place}]")
+def _offers_tools(asked: Mapping[str, Any]) -> bool:
+    """Whether the request lets the model call anything."""
+    choice = asked.get("tool_choice")
+    if choice is None and asked.get("functions"):
+        choice = asked.get("function_call")
+    return bool(asked.get("tools") or asked.get("functions")) and choice != "none"
 
 
-def _rewritten(said: Any, turn: Turn, used: set[str]) -> dict[str, Any]:
+def _rewritten(
+    body: Mapping[str, Any], choice: Mapping[str, Any], place: int, translated: Translation, functions: bool
+) -> Any:
     """One choice with what was read in it; fields that say something else stay."""
-    choice: dict[str, Any] = dict(said)
     message = choice.get("message")
-    message = dict(message) if isinstance(message, Mapping) else {}
-    message.pop("tool_calls", None)
-    message.pop("function_call", None)
-    # Not those whose arguments the client could not read: it would run them with none.
-    calls = [call for call in turn.tool_calls if call.status not in ("malformed", "incomplete")]
-    message["content"] = turn.content or (None if calls else "")
-    if calls:
-        message["tool_calls"] = [
-            {
-                "id": fresh_id(call.id, used),
-                "type": "function",
-                # The client's own name, whatever OpenAI would take.
-                "function": {"name": call.name, "arguments": call.arguments_json},
-            }
-            for call in calls
-        ]
-    if turn.reasoning and not message.get("reasoning_details"):
-        # With what stood in the text, in the field that the backend has for it.
-        fields = [key for key in REASONING if isinstance(message.get(key), str) and message[key]]
-        message[fields[0] if fields else REASONING[0]] = turn.reasoning
-    choice["message"] = message
-    choice["finish_reason"] = finish_reason(turn.tool_calls, choice.get("finish_reason"))
-    return choice
-
-
-def _with_function_call(choice: dict[str, Any]) -> dict[str, Any]:
-    """The choice for a client that knows no ``tool_calls``."""
-    message = dict(choice["message"])
-    calls = message.pop("tool_calls", None)
-    if calls:
-        message["function_call"] = calls[0]["function"]
-        if len(calls) > 1:
-            _log.warning(MORE_CALLS)
-    finish = choice["finish_reason"]
-    return {**choice, "message": message, "finish_reason": "function_call" if finish == "tool_calls" else finish}
+    if not isinstance(message, Mapping | None) or not (message or choice.get("text")):
+        raise ProviderError("the choice holds no message", f"choices[{place}]")
+    # An answer that broke off has what it has: only how it ended stays the backend's word.
+    broken = choice.get("finish_reason") == "error"
+    alone = {**choice, "index": 0, **({"finish_reason": None} if broken else {})}
+    answered = translated.answer(as_json({**body, "choices": [alone]}))
+    turn = answered.turn
+    if turn is None or (broken and not (turn.content or turn.reasoning or turn.tool_calls)):
+        raise ProviderError("the choice holds an error and no answer", f"choices[{place}]")
+    if functions and len(turn.tool_calls) > 1:
+        _log.warning(MORE_CALLS)
+    (written,) = json.loads(answered.body)["choices"]
+    own = {key: choice[key] for key in ("index",) if key in choice}
+    if broken:
+        own["finish_reason"] = "error"
+    return {**{key: value for key, value in written.items() if key in choice or key != "index"}, **own}

@@ -22,6 +22,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import inspect
+import json
 import logging
 import math
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -36,6 +37,7 @@ from ._core import (
     ToolCall,
     ToolSet,
     Turn,
+    _refused,
     assistant_message,
     extract,
     format_tool_result,
@@ -45,6 +47,7 @@ from ._core import (
 from ._exchanges import Exchange, Exchanges
 from ._executed import Execute, Executes, OwnTimeoutError, attempt, executor, words
 from ._observed import StreamReader, own_ids, written
+from .capability import CapabilityStore
 from .errors import BadOptionError, BadToolError, CallError
 from .messages import convert_messages
 
@@ -75,6 +78,18 @@ class ToolOutcome:
         return self.call.id
 
 
+@dataclass(frozen=True)
+class _Route:
+    """Whom the mode "auto" asks about, and where it keeps what it learns."""
+
+    store: CapabilityStore
+    model: str
+    base_url: str | None
+
+    def record(self, outcome: Literal["success", "failure", "ignored"]) -> None:
+        self.store.record(self.model, self.base_url, "native_tools", outcome)
+
+
 @dataclass
 class _Settings:
     tools: ToolSet
@@ -84,6 +99,7 @@ class _Settings:
     policy: Policy | dict[str, Any] | None = None
     timeout: float | None = None
     starts_in: Literal["content", "reasoning"] = "content"
+    route: _Route | None = None
     exchanges: Exchanges = field(default_factory=Exchanges)
 
 
@@ -121,11 +137,14 @@ class ToolCalling:
         tools: Any,
         *,
         provider: str = "openai",
-        mode: Literal["native", "text"] = "native",
+        mode: Literal["native", "text", "auto"] = "native",
         dialect: str | Dialect = "auto",
         policy: Policy | dict[str, Any] | None = None,
         timeout: float | None = None,
         starts_in: Literal["content", "reasoning"] = "content",
+        model: str | None = None,
+        base_url: str | None = None,
+        capabilities: CapabilityStore | None = None,
     ) -> None:
         """Say which tools there are and who is asked.
 
@@ -134,13 +153,17 @@ class ToolCalling:
                 the definition is a tool as MCP lists it, or its description and parameters; disabled ones are left out.
             provider: Whose API is called.
             mode: ``"text"`` for models without native tools: the tools go into the prompt (``with_tool_prompt``), and
-                results into text.
+                results into text. ``"auto"`` is ``"native"`` unless it is known that ``model`` at ``base_url`` takes no tools, or drops
+                them; :meth:`refused` learns that.
             dialect: How the model spells calls in text. With ``"auto"``, the default, text mode asks for plain JSON;
                 whatever dialect the model then answers in, its results come in the form that this one has for them.
             policy: A Policy, or a dict of its options.
             timeout: Seconds that one tool may take, more than 0; None, the default, sets no limit.
             starts_in: ``"reasoning"`` where the model's prompt has already opened the reasoning block (R1, QwQ, thinking
                 Qwens).
+            model: With ``mode="auto"``, the model that is asked.
+            base_url: With ``mode="auto"``, where it is asked.
+            capabilities: With ``mode="auto"``, where it is looked up and kept what routes can do; without one, in this service.
 
         Raises:
             BadOptionError: An option's value is not one of those it may have.
@@ -149,7 +172,13 @@ class ToolCalling:
             UnknownDialectError: No dialect, parser or model of that name is known.
             BadDialectError: In text mode, the dialect does not show how a call is written: it lacks an example.
         """
-        settings = _Settings(_tool_set(tools), provider, mode, dialect, policy, timeout, starts_in)
+        route = None
+        if mode == "auto":
+            if not isinstance(model, str):
+                raise BadOptionError('with mode="auto", the model is needed', "model")
+            route = _Route(CapabilityStore() if capabilities is None else capabilities, model, base_url)
+            mode, dialect = _known_mode(route, dialect)
+        settings = _Settings(_tool_set(tools), provider, mode, dialect, policy, timeout, starts_in, route)
         _check(settings)
         self._toolglot = settings
 
@@ -163,6 +192,29 @@ class ToolCalling:
     def __repr__(self) -> str:
         settings = self._settings
         return f"<{type(self).__name__}: {len(settings.tools)} tools, {settings.provider}, {settings.mode}>"
+
+    @property
+    def tool_mode(self) -> Literal["native", "text"]:
+        """How tools are offered now."""
+        return self._settings.mode
+
+    def refused(self, error: Any) -> bool:
+        """Take what the provider raised or answered instead of an answer, and return whether to ask again.
+
+        With ``mode="auto"``, an error that denies tools is remembered, and the next request is in text mode.
+
+        Args:
+            error: An exception of the provider's SDK or of ``httpx``, with its response, or a dict of ``status`` and ``body``.
+        """
+        settings = self._settings
+        if settings.route is None or settings.mode == "text":
+            return False
+        status, body = _error_of(error)
+        if _refused(status, body, None) != "native_tools":
+            return False
+        settings.route.record("failure")
+        settings.mode, settings.dialect = _known_mode(settings.route, settings.dialect)
+        return settings.mode == "text"
 
     @property
     def tool_set(self) -> ToolSet:
@@ -277,6 +329,9 @@ class ToolCalling:
         exchange.turn, exchange.raw = reader.finish()
 
     def _take(self, turn: Turn, raw: str | None) -> Turn:
+        route = self._settings.route
+        if route is not None and self._settings.mode == "native" and turn.source == "native":
+            route.record("success")
         exchange = self._settings.exchanges.observed()
         exchange.turn, exchange.raw = turn, raw
         return turn
@@ -465,6 +520,28 @@ def _check(settings: _Settings) -> None:
     StreamNormalizer(settings.provider, **_reading(settings, None))
     # A dialect that cannot be shown to the model is told here, not in the middle of a conversation.
     settings.tools.to_prompt(settings.dialect if settings.mode == "text" else "auto")
+
+
+def _known_mode(route: _Route, dialect: str | Dialect) -> tuple[Literal["native", "text"], str | Dialect]:
+    """The mode that a route is asked in, and the dialect of its text."""
+    known = route.store.get(route.model, route.base_url)
+    if known.native_tools.value not in ("no", "ignored"):
+        return "native", dialect
+    return "text", (known.dialect.value or "auto") if dialect == "auto" else dialect
+
+
+def _error_of(error: Any) -> tuple[int, str]:
+    """The status and the body of an error, as SDKs keep them."""
+    if isinstance(error, Mapping):
+        body = error.get("body", "")
+        return int(error.get("status", 400)), body if isinstance(body, str) else json.dumps(body)
+    response = getattr(error, "response", None)
+    status = getattr(error, "status_code", None) or getattr(response, "status_code", None) or 400
+    try:
+        text = response.text if response is not None else str(error)
+    except Exception:  # The response was streamed, and nobody read it.
+        text = str(error)
+    return int(status), str(text)
 
 
 def _chat(role: str, content: str) -> dict[str, Any]:

@@ -245,6 +245,11 @@ pub(crate) fn form(name: &str) -> Option<&'static Form> {
     form.filter(|(length, _)| longest(&row.models).is_none_or(|own| own <= *length)).map(|(_, form)| form)
 }
 
+/// Returns the name of the dialect that a model of this id writes, if the catalogue knows the model.
+pub fn of_model(id: &str) -> Option<&'static str> {
+    row_of(id).and_then(|row| ROWS.get(row)).map(|row| &*row.name)
+}
+
 /// The name is that of a model that no row knows, and no misspelt one of a dialect: it has a maker or a version.
 fn is_model_id(name: &str) -> bool {
     let sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | ':' | '-' | '_' | '.' | '@');

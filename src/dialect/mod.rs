@@ -17,7 +17,7 @@ mod response_transform;
 mod row;
 mod template;
 
-pub use catalogue::{catalogue, find};
+pub use catalogue::{catalogue, find, of_model};
 pub(crate) use catalogue::{form, namespaces, without_namespace};
 pub use compiled::Dialects;
 #[cfg(feature = "templates")]

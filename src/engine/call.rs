@@ -9,7 +9,7 @@ use super::reader::floor;
 use super::tail::{Tail, string_goes_on};
 use super::trace::Reason;
 use super::writer::{Pending, Vouching, Writer};
-use super::{BareCalls, Doubt, Engine, Given, Look, Reader, State, Step};
+use super::{BareCalls, Doubt, Engine, Given, Look, Memo, Reader, State, Step};
 use crate::dialect::{Body, Key, SectionId};
 use crate::engine::look::seen;
 use crate::turn::{CallStatus, Evidence, Issue, IssueCode, Repair, RepairCode};
@@ -39,6 +39,8 @@ pub(super) struct CallState {
     slips: Vec<Repair>,
     /// Attributes of its head that its template does not have.
     stray: Option<Range<usize>>,
+    /// What has come of it is longer than an expression that holds it.
+    is_long: bool,
 }
 
 impl CallState {
@@ -64,6 +66,7 @@ impl CallState {
             before,
             slips: head.slips(start),
             stray: head.stray.clone(),
+            is_long: false,
         };
         if head.unopened {
             call.writer.lacks_opener();
@@ -126,18 +129,19 @@ impl Engine {
         if call.tail.is_some() {
             return self.tail(cx, call);
         }
-        let progress = call.body.step(cx, &mut self.out, &mut call.writer);
-        if self.holds(Doubt::Bare)
-            && cx.policy.bare != BareCalls::Alone
-            && call.writer.vouched()
-            && call.writer.record.is_none()
-        {
-            let waits = matches!(progress, Progress::More | Progress::Unclear { .. });
-            // Two calls are no part of a sentence, and neither is a long one.
-            let sure = call.writer.begun > 1 || waits && cx.text.len() > call.start + expression::LONGEST_CALL;
-            if sure {
-                self.keep(Doubt::Bare);
-            }
+        let limit = call.start + expression::LONGEST_CALL;
+        let mut progress = Progress::More;
+        if self.holds(Doubt::Bare) && !call.is_long && cx.text.len() > limit {
+            call.is_long = true;
+            // Whether it waits there must not depend on how much came at once.
+            let memo = Memo::default();
+            let near = cx.up_to_with(cx.next_char(limit), &memo).unfinished();
+            progress = call.body.step(&near, &mut self.out, &mut call.writer);
+            self.keep_if_sure(&near, &call, progress);
+        }
+        if progress.waits() {
+            progress = call.body.step(cx, &mut self.out, &mut call.writer);
+            self.keep_if_sure(cx, &call, progress);
         }
         let CallState { body, writer, inside, .. } = &mut *call;
         match progress {
@@ -165,6 +169,16 @@ impl Engine {
                 Step::Go
             }
             Progress::Fail { at } => self.abandon(cx, call, at),
+        }
+    }
+
+    /// The `call` has no marker: nothing doubts it any more once it is certain that no expression goes on with it.
+    fn keep_if_sure(&mut self, cx: &Reader<'_>, call: &CallState, progress: Progress) {
+        let kept = cx.policy.bare != BareCalls::Alone && call.writer.vouched() && call.writer.record.is_none();
+        // Two calls are no part of a sentence, and neither is a long one.
+        let long = || progress.waits() && cx.text.len() > call.start + expression::LONGEST_CALL;
+        if self.holds(Doubt::Bare) && kept && (call.writer.begun > 1 || long()) {
+            self.keep(Doubt::Bare);
         }
     }
 
@@ -204,14 +218,16 @@ impl Engine {
         }
         let told = call.writer.begun > 0 && self.hold.is_none();
         if call.writer.vouched() || told {
-            // Something of it has left already: what was begun stays, as what it is.
+            // Something of it has left already: what was begun stays, as what it is, and text goes on behind it.
+            let from = floor(cx.text, call.writer.text_behind(cx, &self.out, at));
+            let at = at.max(from);
             call.writer.break_off(at);
             if self.ends_in_doubt(cx, &mut call, at) {
                 return Step::Go;
             }
             call.writer.give_passed(cx, &mut self.out);
             self.keep_words();
-            self.given.from = at;
+            self.given.from = from;
             self.at = at;
             return Step::Go;
         }

@@ -1,5 +1,10 @@
 //! The measure that every round of the scanner lowers, so that no text is read forever, whatever a rule gets wrong.
 
+use crate::interrupt::Work;
+
+/// What a round takes, as the bytes of plain text that are read in that time.
+pub(super) const ROUND: usize = 256;
+
 /// The scanner may stay at a place for so many rounds: several readings are tried there, each of which may be given up.
 const MOST_STAYS: u8 = 64;
 
@@ -59,21 +64,24 @@ impl Measure {
 
 /// The rounds of one step of a body. Its places are no measure, since what is left to repair is read from its start.
 #[derive(Debug)]
-pub(super) struct Rounds(usize);
+pub(super) struct Rounds {
+    left: usize,
+    work: Work,
+}
 
 impl Rounds {
     /// For the step of a body in a text of `length` bytes.
     #[inline]
     pub(super) fn new(length: usize) -> Self {
-        Self(most_rounds(length))
+        Self { left: most_rounds(length), work: Work::default() }
     }
 
-    /// Whether there is another one.
+    /// Whether there is another one: none if the work is interrupted.
     #[inline]
     pub(super) fn another(&mut self) -> bool {
-        self.0 = self.0.saturating_sub(1);
-        debug_assert!(self.0 > 0, "the body is read on and on");
-        self.0 > 0
+        self.left = self.left.saturating_sub(1);
+        debug_assert!(self.left > 0, "the body is read on and on");
+        self.left > 0 && !self.work.stops(ROUND)
     }
 }
 
@@ -82,36 +90,5 @@ const fn most_rounds(length: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// How many rounds at these places, over and over, lower the measure.
-    fn rounds(places: &[usize]) -> usize {
-        let mut measure = Measure::default();
-        places.iter().cycle().take(10_000).take_while(|at| measure.falls(**at, 100_000)).count()
-    }
-
-    #[test]
-    fn what_gets_nowhere_ends() {
-        assert_eq!(rounds(&[7]), usize::from(MOST_STAYS));
-        // Back and forth, once the furthest place is known.
-        assert!(rounds(&[7, 3]) <= 2 * usize::from(MOST_RETURNS) + 2);
-        assert!(rounds(&[3, 9, 5, 7]) <= 4 * usize::from(MOST_RETURNS) + 4);
-    }
-
-    #[test]
-    fn what_reads_on_does_not_end() {
-        let mut measure = Measure::default();
-        for at in 0..10_000 {
-            // Several readings of a place, one of which is given up further on.
-            assert!([at, at, at + 5, at + 1].iter().all(|at| measure.falls(*at, 10_005)), "{at}");
-        }
-    }
-
-    #[test]
-    fn all_rounds_have_a_bound() {
-        let mut measure = Measure::default();
-        let rounds = (0..usize::MAX).take_while(|round| measure.falls(round / 20, 1000)).count();
-        assert_eq!(rounds, most_rounds(1000));
-    }
-}
+#[path = "../../tests/units/measure.rs"]
+mod tests;

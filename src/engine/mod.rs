@@ -25,7 +25,6 @@ mod prose;
 mod reader;
 mod tail;
 mod trace;
-mod utf8;
 mod writer;
 
 pub use crate::schema::Names;
@@ -38,7 +37,7 @@ use crate::schema::ToolSet;
 use crate::turn::{Issue, IssueCode, Turn, new_call_id};
 use call::CallState;
 use hold::{Doubt, Hold};
-use measure::Measure;
+use measure::{Measure, ROUND};
 use memo::Memo;
 use output::Output;
 use prose::given::{Given, Mode};
@@ -56,10 +55,7 @@ pub use parser::StreamParser;
 #[cfg(feature = "python")]
 pub(crate) use parser::replaced;
 pub(crate) use reader::Reader;
-pub use trace::Reason;
 pub(crate) use trace::{Markup, Note, Noted};
-#[cfg(feature = "python")]
-pub(crate) use utf8::decode;
 
 /// Reads a complete text.
 ///
@@ -162,9 +158,6 @@ enum State {
 
 /// What is unclear is looked at anew with every chunk as long as it has no more bytes than this ([`Engine::wait`]).
 const PATIENCE: usize = 64;
-
-/// What a round takes, as the bytes of plain text that are read in that time.
-const ROUND: usize = 256;
 
 /// The state of the scanner between two steps.
 #[derive(Debug, Default)]

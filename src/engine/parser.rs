@@ -3,10 +3,11 @@ use super::memo::{Known, Memo};
 use super::options::Options;
 use super::output::{Fresh, Whole};
 use super::prose::flow::Flown;
-use super::{Engine, Reader, utf8};
+use super::{Engine, Reader};
 use crate::dialect::Dialects;
 use crate::schema::ToolSet;
 use crate::turn::{Event, Issue, IssueCode, Turn};
+use crate::utf8;
 use std::sync::Arc;
 
 /// What is said of bytes that are no UTF-8, the first of which stood at `at`.

@@ -259,10 +259,15 @@ impl Writer {
         if let Some(index) = self.adopt.take() {
             return Some(index);
         }
+        if written.is_empty() {
+            // Nothing begins: the last call may yet go on.
+            out.trace.refuse(if out.is_full(cx) { Reason::LimitReached } else { Reason::NoName }, written);
+            return None;
+        }
         self.break_off(self.start);
         self.flush(cx, out);
-        if out.takes_no_more(cx, self.start) || written.is_empty() {
-            out.trace.refuse(if out.is_full(cx) { Reason::LimitReached } else { Reason::NoName }, written);
+        if out.takes_no_more(cx, self.start) {
+            out.trace.refuse(Reason::LimitReached, written);
             return None;
         }
         // What was hardened calls nothing, whoever repeats it, also as JSON escapes it.
@@ -350,6 +355,24 @@ impl Writer {
     /// The call has begun and is not over.
     pub(super) fn is_open(&self, index: usize) -> bool {
         self.open == Some(index)
+    }
+
+    /// Where text begins behind what was read, which goes up to `at`: if no call is open there, behind the last one, or behind what was
+    /// passed over.
+    pub(super) fn text_behind(&self, cx: &Reader<'_>, out: &Output, at: usize) -> usize {
+        let called = match &self.pending {
+            _ if self.open.is_some() => return at,
+            Some(pending) => pending.raw.end,
+            None => out.calls.last().map_or(at, |call| call.raw.end),
+        };
+        let passed = self.passed.iter().filter_map(|piece| match piece {
+            Piece::Span(range) => Some(range.end),
+            Piece::Made(_) => None,
+        });
+        let from = passed.max().map_or(called, |passed| passed.max(called)).max(self.start);
+        let rest = cx.slice(from, at);
+        let signs = |c: char| c.is_ascii_whitespace() || matches!(c, ',' | ';' | '[' | ']');
+        from.max(at - rest.trim_start_matches(signs).len())
     }
 
     /// A call that has begun and is not over never will be: what follows, at `end`, is none of it.

@@ -1,9 +1,10 @@
 //! What was passed over without being read, or was not looked at, is read on its own: what would have been a call there is named.
 use super::why::{Kept, is_code, whole_end};
 use crate::dialect::Dialects;
-use crate::engine::{BareCalls, Fences, Noted, Observed, Options, Piece, Policy, Reason, ReasoningCalls, observe};
+use crate::engine::{BareCalls, Fences, Noted, Observed, Options, Piece, Policy, ReasoningCalls, observe};
 use crate::schema::ToolSet;
 use crate::turn::IssueCode;
+use crate::turn::Reason;
 use std::collections::HashMap;
 use std::ops::Range;
 

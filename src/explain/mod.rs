@@ -9,7 +9,7 @@ mod report;
 mod spans;
 mod why;
 
-pub use crate::engine::Reason;
+pub use crate::turn::Reason;
 #[cfg(feature = "python")]
 pub(crate) use report::{Line, headline, report};
 

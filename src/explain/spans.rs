@@ -1,9 +1,10 @@
 //! The spans of a text: what the engine gave out, what calls are made of, and the markup between.
 use super::why::{Kept, nearest};
 use super::{Span, SpanKind};
-use crate::engine::{Markup, Noted, Observed, Piece, Reason};
+use crate::engine::{Markup, Noted, Observed, Piece};
 use crate::schema::ToolSet;
 use crate::turn::CallStatus;
+use crate::turn::Reason;
 use std::ops::Range;
 
 /// Something that covers a part of the text.

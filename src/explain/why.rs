@@ -2,9 +2,10 @@
 use super::apart::{Apart, MAX_PROBE_BYTES, MAX_PROBES};
 use crate::char_class;
 use crate::dialect::{Dialects, Element};
-use crate::engine::{Noted, Observed, Options, Reason, Without, observe};
+use crate::engine::{Noted, Observed, Options, Without, observe};
 use crate::json::{ScanResult, Scanner};
 use crate::schema::ToolSet;
+use crate::turn::Reason;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::ops::Range;

@@ -25,16 +25,18 @@ enum Framing {
 
 /// One frame of a stream.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Frame<'a> {
+pub(crate) enum Frame<'a> {
     /// A payload's bytes, and the SSE event's name (empty if it has none).
     Data { event: &'a str, data: &'a [u8] },
     /// `data: [DONE]`
     Done,
+    /// A comment, without its colon: servers send them to keep a connection alive.
+    Comment(&'a [u8]),
 }
 
 /// Cuts the bytes of a stream into frames, however they are cut on the way.
 #[derive(Debug, Clone)]
-pub(super) struct Splitter {
+pub(crate) struct Splitter {
     framing: Framing,
     buffer: Vec<u8>,
     /// Before this, `buffer` has no line end (or, for JSON values, is read).
@@ -55,7 +57,7 @@ impl Default for Splitter {
 
 impl Splitter {
     /// `limit`: the most bytes of a frame.
-    pub(super) fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self {
             framing: Framing::Unknown,
             buffer: Vec::new(),
@@ -70,7 +72,7 @@ impl Splitter {
     }
 
     /// Takes more bytes and hands every frame they complete to `each`; behind a frame that is too long, nothing.
-    pub(super) fn feed(&mut self, bytes: &[u8], each: &mut dyn FnMut(Frame<'_>)) {
+    pub(crate) fn feed(&mut self, bytes: &[u8], each: &mut dyn FnMut(Frame<'_>)) {
         self.take(bytes, each);
         // Half of a line's end may wait in the buffer.
         if self.overflow || self.buffer.len() > self.limit.saturating_add(1) {
@@ -125,7 +127,7 @@ impl Splitter {
     }
 
     /// The end of the stream: an event without its blank line still counts. Returns what no frame could be made of.
-    pub(super) fn finish(&mut self, each: &mut dyn FnMut(Frame<'_>)) -> Vec<u8> {
+    pub(crate) fn finish(&mut self, each: &mut dyn FnMut(Frame<'_>)) -> Vec<u8> {
         if self.overflow {
             return Vec::new();
         }
@@ -142,7 +144,7 @@ impl Splitter {
     }
 
     /// A frame was too long, and the stream was not read on.
-    pub(super) fn overflowed(&self) -> bool {
+    pub(crate) fn overflowed(&self) -> bool {
         self.overflow
     }
 
@@ -184,7 +186,7 @@ impl Splitter {
             return self.give_up();
         }
         let (field, value) = match memchr::memchr(b':', line) {
-            Some(0) => return,
+            Some(0) => return each(Frame::Comment(line.get(1..).unwrap_or_default())),
             Some(colon) => line.split_at(colon),
             None => (line, &b""[..]),
         };
@@ -356,6 +358,7 @@ mod tests {
         let mut push = |frame: Frame<'_>| {
             out.push(match frame {
                 Frame::Done => "done".to_owned(),
+                Frame::Comment(comment) => format!(":{}", String::from_utf8_lossy(comment)),
                 Frame::Data { event, data } => format!("{event}|{}", String::from_utf8_lossy(data)),
             });
         };

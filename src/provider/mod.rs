@@ -42,6 +42,7 @@ mod text;
 mod wire;
 
 pub use detect::detect;
+pub(crate) use framing::{Frame, Splitter};
 pub use harden::harden;
 #[cfg(feature = "python")]
 pub(crate) use helpers::{Helper, helper};
@@ -51,6 +52,7 @@ pub use history::{
     repair_history, text_message, text_of, turn_message, write_history,
 };
 pub use node::Node;
+pub(crate) use node::mend_surrogates;
 #[cfg(feature = "python")]
 pub(crate) use node::{CARRIED, is_unread};
 pub use results::{

@@ -393,7 +393,7 @@ pub(super) fn unit(text: &str, at: usize) -> Option<u16> {
 }
 
 /// `text` with each lone surrogate escape replaced by that of U+FFFD; `None` if there is none.
-pub(super) fn mend_surrogates(text: &str) -> Option<String> {
+pub(crate) fn mend_surrogates(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let unit = |at: usize| unit(text, at);
     let (mut out, mut from, mut at) = (String::new(), 0, 0);

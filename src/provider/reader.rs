@@ -189,6 +189,16 @@ impl Reader {
         self.joined.push(self.choices.remove(at + 1).index);
     }
 
+    /// The error that the provider reported, unless it quotes what the model wrote.
+    pub(super) fn failure(&self) -> Option<&str> {
+        let first = self.choices.first().map(|choice| &choice.out);
+        if first.is_some_and(|out| out.failed_generation.is_some()) {
+            return None;
+        }
+        let told = first.and_then(|out| out.error.as_deref());
+        told.or_else(|| self.report.as_ref().map(|report| report.message.as_str()))
+    }
+
     /// The provider said that nothing follows (`[DONE]`).
     pub(super) fn done(&mut self) {
         self.join_halves(true);
@@ -227,6 +237,12 @@ impl Reader {
     pub(super) fn in_text(&self, index: usize) -> bool {
         let first = self.choices.iter().find(|choice| Some(choice.index) == self.first);
         first.is_some_and(|choice| choice.out.in_text(index))
+    }
+
+    /// What was held back of the text that was read again without calls.
+    pub(super) fn reread_tail(&self) -> &str {
+        let first = self.choices.iter().find(|choice| Some(choice.index) == self.first);
+        first.map_or("", |choice| choice.out.reread_tail())
     }
 
     /// The turns, in the order of their choices.

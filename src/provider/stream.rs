@@ -82,6 +82,51 @@ impl StreamNormalizer {
         self.drain(events);
     }
 
+    /// Parses a payload of a frame that was cut out elsewhere; `None`, and an issue, if it is no JSON.
+    pub(crate) fn parse_frame<'d>(&mut self, data: &'d [u8]) -> Option<Node<'d>> {
+        match self.payload(data) {
+            Ok(node) => Some(node),
+            Err(error) => {
+                self.not_json(data, &error);
+                None
+            }
+        }
+    }
+
+    /// Takes a parsed payload and the name of its SSE event.
+    pub(crate) fn feed_frame(&mut self, event: &str, node: &Node<'_>, events: &mut Vec<Event>) {
+        self.node(event, node);
+        self.drain(events);
+    }
+
+    /// The provider said that nothing follows.
+    pub(crate) fn feed_done(&mut self, events: &mut Vec<Event>) {
+        self.frame(Frame::Done);
+        self.drain(events);
+    }
+
+    /// The provider named a reason why the answer ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.reader
+            .as_ref()
+            .is_some_and(|reader| reader.choices.first().is_some_and(|choice| choice.out.finish.is_some()))
+    }
+
+    /// So many calls were announced so far.
+    pub(crate) fn announced(&self) -> usize {
+        self.reader.as_ref().and_then(|reader| reader.choices.first()).map_or(0, |choice| choice.out.announced())
+    }
+
+    /// The error that the provider reported, unless it quotes an answer that can be read.
+    pub(crate) fn failure(&self) -> Option<&str> {
+        self.reader.as_ref().and_then(Reader::failure)
+    }
+
+    /// What was held back of the text that was read again without its calls, when that was done: it is told later.
+    pub(crate) fn reread_tail(&self) -> &str {
+        self.reader.as_ref().map_or("", Reader::reread_tail)
+    }
+
     fn drain(&mut self, events: &mut Vec<Event>) {
         if let Some(reader) = &mut self.reader {
             reader.take_events(false, events);
@@ -95,20 +140,28 @@ impl StreamNormalizer {
                     reader.done();
                 }
             }
+            Frame::Comment(_) => {}
             Frame::Data { event, data } => match self.payload(data) {
                 Ok(node) => self.node(event, &node),
-                Err(error) => {
-                    let shown: String = String::from_utf8_lossy(data.get(..100).unwrap_or(data)).into_owned();
-                    let message = format!("a chunk that is no JSON was left out ({error}): {shown}");
-                    self.note(Issue::of(IssueCode::ProviderField, "", message));
-                }
+                Err(error) => self.not_json(data, &error),
             },
         }
     }
 
+    fn not_json(&mut self, data: &[u8], error: &serde_json::Error) {
+        let shown: String = String::from_utf8_lossy(data.get(..100).unwrap_or(data)).into_owned();
+        let message = format!("a chunk that is no JSON was left out ({error}): {shown}");
+        self.note(Issue::of(IssueCode::ProviderField, "", message));
+    }
+
     /// Parses a chunk; of a character that was cut in two, its halves are joined.
     fn payload<'d>(&mut self, data: &'d [u8]) -> Result<Node<'d>, serde_json::Error> {
-        let Ok(text) = std::str::from_utf8(data) else { return Node::payload(data) };
+        let Ok(text) = std::str::from_utf8(data) else {
+            // The chunk says more than the one character that is broken.
+            let node = Node::payload(String::from_utf8_lossy(data).as_bytes())?.into_owned();
+            self.note(Issue::of(IssueCode::InvalidUtf8, "", "bytes of a chunk that are no UTF-8 were replaced"));
+            return Ok(node);
+        };
         if let Some(node) = super::parse::parse(text, true) {
             return Ok(node);
         }

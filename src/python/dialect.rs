@@ -133,7 +133,7 @@ fn misfit(fields: &Value, whole: &serde_json::Error) -> Error {
         said.replace("a tuple of size 2", "a pair, as in [[opening, closing]]")
     };
     let alone = |(key, value): (&String, &Value)| {
-        let error = dialect::Dialect::deserialize(json!({ key: value })).err()?;
+        let error = dialect::Dialect::deserialize(&json!({ key: value })).err()?;
         Some(Error::at(ErrorCode::BadDialect, key, words(&error)))
     };
     let misfit = fields.as_object().into_iter().flatten().find_map(alone);

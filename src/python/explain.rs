@@ -31,7 +31,7 @@ pub(super) fn explain<'py>(
     let (text, issue) = if let Ok(text) = text.cast::<PyString>() {
         (text.clone(), None)
     } else if let Some(bytes) = bytes_of(text) {
-        let (text, replaced) = engine::decode(&bytes);
+        let (text, replaced) = crate::utf8::decode(&bytes);
         (PyString::new(py, &text), replaced.map(engine::replaced))
     } else {
         return Err(no_text("text", text));

@@ -1,6 +1,7 @@
 //! What ends work in the core before it is done: a panic, which is a bug and reaches the caller as an ordinary exception, and the
 //! exception of a signal's handler (`KeyboardInterrupt`).
 use super::error::InternalError;
+use crate::interrupt;
 use pyo3::prelude::*;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +18,7 @@ thread_local! {
 /// Lets the handlers of the signals run that have come, which Python does in its main thread alone. Whether one raised an exception: then
 /// the work in this thread is to stop, and [`guard`] gives the exception to the caller.
 pub(super) fn signals_stop() -> bool {
-    let raised = RAISED.take().or_else(|| Python::attach(|py| py.check_signals().err()));
+    let raised = Python::attach(|py| py.check_signals().err());
     let stops = raised.is_some();
     RAISED.set(raised);
     stops
@@ -28,6 +29,7 @@ pub(super) fn signals_stop() -> bool {
 pub(super) fn guard<T>(work: impl FnOnce() -> T) -> PyResult<T> {
     let done = catch_unwind(AssertUnwindSafe(work));
     if let Some(raised) = RAISED.take() {
+        interrupt::stopped();
         return Err(raised);
     }
     done.map_err(|payload| {

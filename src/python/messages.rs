@@ -228,7 +228,7 @@ fn each_message<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIter
     messages.try_iter().map_err(|_| wrong())
 }
 
-fn messages_argument(messages: &Bound<'_, PyAny>) -> PyResult<Vec<Value>> {
+pub(super) fn messages_argument(messages: &Bound<'_, PyAny>) -> PyResult<Vec<Value>> {
     let messages = each_message(messages)?.enumerate();
     messages.map(|(index, message)| message.and_then(|message| from_message(&message, index))).collect()
 }
@@ -266,7 +266,7 @@ fn issues(py: Python<'_>, issues: Vec<turn::Issue>) -> PyResult<Vec<Bound<'_, Is
     issues.into_iter().map(|issue| Bound::new(py, Issue(issue))).collect()
 }
 
-fn side_argument(side: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Map<String, Value>>> {
+pub(super) fn side_argument(side: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Map<String, Value>>> {
     match side.map(|side| Ok::<_, PyErr>((from_payload(side)?, side))).transpose()? {
         None | Some((Value::Null, _)) => Ok(None),
         Some((Value::Object(side), _)) => Ok(Some(side)),
@@ -283,7 +283,7 @@ fn is_system(system: &Value) -> bool {
     }
 }
 
-fn system_argument(system: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Value>> {
+pub(super) fn system_argument(system: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Value>> {
     match system.map(|system| Ok::<_, PyErr>((from_payload(system)?, system))).transpose()? {
         Some((read, system)) if bytes_of(system).is_some() || !is_system(&read) => {
             let message = format!("system is a text, a block or a list of blocks, not {}", a_type(system));

@@ -14,10 +14,13 @@ macro_rules! stub {
 mod argument;
 mod blobs;
 mod call;
+mod capability;
+mod config;
 mod convert;
 mod dialect;
 mod error;
 mod event;
+mod exchange;
 mod explain;
 mod guard;
 mod json;
@@ -37,6 +40,7 @@ mod source;
 mod text;
 mod tools;
 mod turn;
+mod wire;
 
 use pyo3::prelude::*;
 
@@ -45,9 +49,15 @@ mod _core {
     #[pymodule_export]
     use super::call::ToolCall;
     #[pymodule_export]
+    use super::capability::{_Learned, _Probe, _capabilities, _refused, _route_key, Capabilities, Finding};
+    #[pymodule_export]
+    use super::config::{Config, ModelConfig};
+    #[pymodule_export]
     use super::dialect::{Dialect, dialects};
     #[pymodule_export]
     use super::event::Event;
+    #[pymodule_export]
+    use super::exchange::{Attempt, Endpoint, Exchange, Step};
     #[pymodule_export]
     use super::explain::{Explanation, Span, explain};
     #[pymodule_export]
@@ -71,6 +81,8 @@ mod _core {
     use super::tools::{Tool, ToolSet};
     #[pymodule_export]
     use super::turn::Turn;
+    #[pymodule_export]
+    use super::wire::{Answered, TranscodedStream, Transcoder, Translation};
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

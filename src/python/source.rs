@@ -224,8 +224,11 @@ fn read_item(item: &Bound<'_, PyAny>, server: Option<&str>, read: &mut Items) ->
     Ok(())
 }
 
-/// The server, the name there and the function of an item that can be run; `value` is its declaration.
-fn function_of(item: &Bound<'_, PyAny>, value: &Value) -> PyResult<Option<(Option<String>, String, Py<PyAny>)>> {
+/// The server, the name there and the function of an item that can be run.
+type Function = (Option<String>, String, Py<PyAny>);
+
+/// What of an item can be run; `value` is its declaration.
+fn function_of(item: &Bound<'_, PyAny>, value: &Value) -> PyResult<Option<Function>> {
     let py = item.py();
     if let Ok(tool) = item.cast::<Tool>() {
         let (tool, function) = (tool.get().tool()?, tool.get().function(py)?);

@@ -1,6 +1,5 @@
 //! Text on its way to Python, copied as late and as little as possible.
 use super::convert::type_name;
-use crate::engine;
 use crate::turn::{Event, ToolCall, Turn};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
@@ -221,7 +220,7 @@ pub(super) fn text_of<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<(Cow<'a, str>
     {
         return Ok((Cow::Borrowed(text), None));
     }
-    let (text, replaced) = engine::decode(&bytes);
+    let (text, replaced) = crate::utf8::decode(&bytes);
     Ok((Cow::Owned(text), replaced))
 }
 

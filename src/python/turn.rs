@@ -17,7 +17,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 #[doc = stub!("Turn")]
 #[pyclass(frozen, module = "toolglot", name = "Turn")]
@@ -41,9 +41,17 @@ pub(super) struct Turn {
     dialect: Option<Cow<'static, str>>,
     issues: Vec<turn::Issue>,
     provider_state: Option<Box<serde_json::Value>>,
+    /// The requests that it took, where an exchange made it.
+    attempts: OnceLock<Py<PyTuple>>,
 }
 
 impl Turn {
+    /// Keeps which requests it took.
+    pub(super) fn attempted(&self, attempts: Bound<'_, PyTuple>) {
+        // A turn is made by one exchange.
+        drop(self.attempts.set(attempts.unbind()));
+    }
+
     /// The turn for Python, whose places are in characters; `input` is the text that its pieces may point into, `tools` are
     /// those that were offered.
     pub(super) fn from_core<'py>(
@@ -100,6 +108,7 @@ impl Turn {
             dialect: turn.dialect.take(),
             issues: std::mem::take(&mut turn.issues),
             provider_state: turn.provider_state.take().map(Box::new),
+            attempts: OnceLock::new(),
             input,
         }
     }
@@ -328,6 +337,12 @@ impl Turn {
     #[getter]
     fn provider_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         opaque(py, self.provider_state.as_deref())
+    }
+
+    #[doc = stub!("Turn.attempts")]
+    #[getter]
+    fn attempts<'py>(&self, py: Python<'py>) -> Bound<'py, PyTuple> {
+        self.attempts.get().map_or_else(|| PyTuple::empty(py), |attempts| attempts.bind(py).clone())
     }
 
     #[doc = stub!("Turn.to_openai")]

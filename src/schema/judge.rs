@@ -7,7 +7,8 @@ use super::{effort, pointer};
 use crate::json::Member;
 use crate::turn::ArgumentError;
 use jsonschema::{Draft, Validator};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 /// Errors listed for one call; a schema can refuse a long list at every item.
@@ -80,6 +81,7 @@ impl Judge {
                 "the arguments and their schema are nested too deep to be judged".to_owned(),
             )];
         }
+        let arguments = &*with_least_floats(arguments);
         if validator.is_valid(arguments) {
             return Vec::new();
         }
@@ -91,8 +93,9 @@ impl Judge {
     }
 
     pub(super) fn is_valid(&self, original: &Value, arguments: &Value) -> bool {
-        let judged = |validator: &Validator| !self.is_too_deep(original, arguments) && validator.is_valid(arguments);
-        self.validator(original).is_none_or(judged)
+        self.validator(original).is_none_or(|validator| {
+            !self.is_too_deep(original, arguments) && validator.is_valid(&with_least_floats(arguments))
+        })
     }
 
     fn is_too_deep(&self, original: &Value, arguments: &Value) -> bool {
@@ -105,6 +108,49 @@ impl Judge {
         let made = self.validator.get_or_init(|| compile(self.schema(original).clone()));
         made.as_ref()
     }
+}
+
+/// `value` with the float next to zero in place of each number that lies between the two: the validator takes those for zero,
+/// so that `-1e-400` would not be below a minimum of 0.
+fn with_least_floats(value: &Value) -> Cow<'_, Value> {
+    if !any_vanishes(value) {
+        return Cow::Borrowed(value);
+    }
+    let mut value = value.clone();
+    replace_vanishing(&mut value);
+    Cow::Owned(value)
+}
+
+fn any_vanishes(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => vanishes(number),
+        Value::Array(items) => items.iter().any(any_vanishes),
+        Value::Object(map) => map.values().any(any_vanishes),
+        _ => false,
+    }
+}
+
+fn replace_vanishing(value: &mut Value) {
+    match value {
+        Value::Number(number) if vanishes(number) => {
+            const LEAST: f64 = f64::from_bits(1);
+            let least = if number.as_str().starts_with('-') { -LEAST } else { LEAST };
+            *value = least.into();
+        }
+        Value::Array(items) => items.iter_mut().for_each(replace_vanishing),
+        Value::Object(map) => map.values_mut().for_each(replace_vanishing),
+        _ => {}
+    }
+}
+
+/// Whether this is zero as a float, and is not zero.
+fn vanishes(number: &Number) -> bool {
+    let written = number.as_str();
+    let digits = written.split(['e', 'E']).next().unwrap_or_default();
+    // Only an exponent, or hundreds of zeros, make a number so small.
+    (digits.len() < written.len() || written.len() > 300)
+        && number.as_f64() == Some(0.0)
+        && digits.bytes().any(|digit| matches!(digit, b'1'..=b'9'))
 }
 
 /// The errors that `validator` finds.
@@ -192,7 +238,7 @@ fn compile(mut schema: Value) -> Option<Validator> {
         return None;
     }
     for _ in 0..32 {
-        let error = match jsonschema::options().offline().with_draft(Draft::Draft202012).build(&schema) {
+        let error = match jsonschema::options().with_draft(Draft::Draft202012).build(&schema) {
             Ok(validator) => return Some(validator),
             Err(error) => error,
         };

@@ -40,7 +40,7 @@ impl Patterns {
 
     fn compile(&mut self, pattern: &str) {
         if !self.0.contains_key(pattern) {
-            let engine = jsonschema::options().offline().with_draft(Draft::Draft202012);
+            let engine = jsonschema::options().with_draft(Draft::Draft202012);
             if let Ok(engine) = engine.build(&json!({"pattern": pattern})) {
                 self.0.insert(pattern.to_owned(), engine);
             }

@@ -4,6 +4,7 @@ mod arguments;
 mod call;
 mod event;
 mod id;
+mod reason;
 mod report;
 mod words;
 
@@ -12,6 +13,7 @@ pub use call::{ArgumentError, CallStatus, Evidence, ToolCall};
 pub use event::Event;
 pub use id::{Ids, new_call_id};
 pub(crate) use id::{TextHash, derived_call_id};
+pub use reason::Reason;
 pub(crate) use report::Slip;
 pub use report::{Issue, IssueCode, Repair, RepairCode};
 pub(crate) use words::{codes, words};

@@ -16,7 +16,6 @@ use crate::schema::{Expected, Tool, fitting, read_text};
 use crate::turn::{CallStatus, Repair, RepairCode};
 use serde_json::Value as Schema;
 
-mod mend;
 mod node;
 mod open;
 mod tag;

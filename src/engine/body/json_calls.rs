@@ -161,8 +161,16 @@ impl JsonCalls {
 
     pub(super) fn step(&mut self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) -> Progress {
         let progress = self.read(cx, out, writer);
-        if matches!(progress, Progress::Done { .. }) {
-            self.envelope_is_left(cx, out, writer);
+        match progress {
+            Progress::Done { .. } => self.envelope_is_left(cx, out, writer),
+            // The object of the last call is not over.
+            Progress::Fail { .. } => {
+                let last = writer.pending.as_ref().map(|pending| pending.index);
+                if last.is_some() && self.frames.iter().any(|frame| frame.index == last) {
+                    writer.tear();
+                }
+            }
+            Progress::More | Progress::Unclear { .. } => {}
         }
         progress
     }

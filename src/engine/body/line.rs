@@ -7,7 +7,7 @@ use crate::dialect::{Element, Row};
 use crate::engine::head::{self, Head};
 use crate::engine::look::{told, unless};
 use crate::engine::output::Output;
-use crate::engine::reader::floor;
+use crate::engine::reader::{begun, floor};
 use crate::engine::trace::Reason;
 use crate::engine::writer::Writer;
 use crate::engine::{Look, Reader};
@@ -177,7 +177,7 @@ impl Line {
                 _ => return Look::Is(Extent { text: trimmed(at), end: at, cut: false }),
             }
         }
-        if self.too_long(cx, cx.text.len()) {
+        if self.too_long(cx, self.certain(cx, closer)) {
             return Look::No;
         }
         if cx.eof {
@@ -195,7 +195,7 @@ impl Line {
         // Inside a line it is the text's, unless all stands in one.
         let one_line = |at: usize| memchr::memchr(b'\n', bytes.get(inside..at).unwrap_or_default()).is_none();
         let found = fences.find_map(|i| Some(from + i).filter(|at| cx.at_line_start(*at) || one_line(*at)));
-        if found.is_none() && self.too_long(cx, cx.text.len()) {
+        if found.is_none() && self.too_long(cx, self.certain(cx, FENCE)) {
             return Look::No;
         }
         if found.is_none() && !cx.eof {
@@ -217,6 +217,12 @@ impl Line {
             }
             (None, _) => Look::No,
         }
+    }
+
+    /// How far the text goes for certain: what closes it may have begun.
+    fn certain(&self, cx: &Reader<'_>, closer: &str) -> usize {
+        let begun = if cx.eof { 0 } else { begun(cx.rest(self.start), closer) };
+        cx.text.len() - begun
     }
 
     fn too_long(&self, cx: &Reader<'_>, end: usize) -> bool {

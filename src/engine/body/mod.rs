@@ -53,6 +53,13 @@ pub(super) enum Progress {
     },
 }
 
+impl Progress {
+    /// It needs more text.
+    pub(super) const fn waits(self) -> bool {
+        matches!(self, Self::More | Self::Unclear { .. })
+    }
+}
+
 /// A body that is being read, by its grammar. Each stands on its own: they are large, and what holds them is made anew for every
 /// call.
 #[derive(Debug)]

@@ -140,30 +140,5 @@ fn is_whole(text: &str, at: usize, length: usize) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Label, label_above};
-
-    #[test]
-    fn labels_are_told_from_steps() {
-        for (text, label) in [
-            ("For example:\n", Label::Example),
-            ("Done. Here's an **example** of it:\n\n", Label::Example),
-            ("## Usage\n", Label::Example),
-            ("This is the format:\n", Label::Example),
-            ("You can call it like this: ", Label::Example),
-            ("Let me show you an example:\n", Label::Example),
-            ("例如：\n", Label::Example),
-            ("I'll read the example:\n", Label::Step),
-            ("To understand it, let me read the example:\n", Label::Step),
-            ("It is short. Let me read it!\n", Label::Step),
-            ("I'll write an example script for you:\n", Label::Step),
-            ("Your package.json should look like this:\n", Label::Nothing),
-            ("Here is the call in JSON format:\n", Label::Nothing),
-            ("See example.com:\n", Label::Nothing),
-            ("Here it is:\n", Label::Nothing),
-        ] {
-            assert_eq!(label_above(text, true), label, "{text:?}");
-        }
-        assert_eq!(label_above("half a line with an example:\n", false), Label::Nothing);
-    }
-}
+#[path = "../../../tests/units/label.rs"]
+mod tests;

@@ -200,12 +200,22 @@ fn foreign_words(cx: &Reader<'_>, channels: &Channels, header: Range<usize>) -> 
         let word = recipient.and_then(|sign| word.strip_prefix(sign)).unwrap_or(word);
         word.is_empty() || word == channels.role || lists.into_iter().flatten().any(|known| known == word)
     };
+    let tokens = || channels.opens.iter().chain(&channels.closes);
     let mut words = Vec::new();
     let mut rest = cx.part(&header);
     while !rest.is_empty() {
-        let (text, token) = rest.split_once("<|").unwrap_or((rest, ""));
+        let (text, behind) = rest.split_at(rest.find("<|").unwrap_or(rest.len()));
         words.extend(text.split_whitespace().filter(|word| !known(word)));
-        rest = token.split_once("|>").map_or("", |(_, behind)| behind);
+        let end = behind.find("|>").map_or(behind.len(), |length| length + "|>".len());
+        let token;
+        (token, rest) = behind.split_at(end);
+        // The name of a token before what the message is written in says that this follows.
+        let name = token.trim_start_matches("<|").trim_end_matches("|>");
+        let format = name.bytes().all(|byte| byte.is_ascii_lowercase())
+            && channels.formats.iter().any(|format| rest.trim_ascii_start().starts_with(format.as_str()));
+        if !token.is_empty() && !format && !tokens().any(|own| own.contains(token)) {
+            words.push(token);
+        }
     }
     words.join(" ")
 }
@@ -361,11 +371,7 @@ impl Engine {
         }
         self.out.trace.note(at..body, Noted::Marker(Markup::Header));
         self.end_message(cx, at, body, row);
-        let foreign = foreign_words(cx, channels, from..from + length);
-        if !foreign.is_empty() {
-            let message = format!("the header of this message holds what no header does: {foreign}");
-            self.out.issue(Issue::at(IssueCode::EnvelopeMember, at, message));
-        }
+        self.tell_foreign(cx, channels, at, from..from + length);
         let tool = channels.calls_to_recipients
             && !recipient.is_empty()
             && ![&channels.content, &channels.reasoning, &channels.dropped].into_iter().any(|l| listed(l));
@@ -380,6 +386,15 @@ impl Engine {
         let named = !key.is_empty();
         self.begin_message(row, kind, tool || !channels.calls_to_recipients, named);
         Taken::Done
+    }
+
+    /// What the `header` at `at` holds that no header does goes with it, and is told.
+    fn tell_foreign(&mut self, cx: &Reader<'_>, channels: &Channels, at: usize, header: Range<usize>) {
+        let foreign = foreign_words(cx, channels, header);
+        if !foreign.is_empty() {
+            let message = format!("the header of this message holds what no header does: {foreign}");
+            self.out.issue(Issue::at(IssueCode::EnvelopeMember, at, message));
+        }
     }
 
     /// A header, whose first marker is `first`, of a message to a tool, which begins at `body`, stands in quotation marks or in
@@ -434,6 +449,7 @@ impl Engine {
             self.out.issue_once(Issue::at(IssueCode::StrayMarker, at, "the end of this header is missing"));
             self.out.trace.note(at..body, Noted::Marker(Markup::Header));
             self.end_message(cx, at, body, row);
+            self.tell_foreign(cx, channels, at, at..body);
             self.begin_message(row, MessageKind::Answer, true, true);
             return Taken::Done;
         };

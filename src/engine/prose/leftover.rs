@@ -5,7 +5,7 @@ use crate::engine::context::quotation;
 use crate::engine::look::{seen, told};
 use crate::engine::origin::Origin;
 use crate::engine::tail::cut_off;
-use crate::engine::{Engine, Given, Look, Mode, Reader, Taken, head, misspelt};
+use crate::engine::{Doubt, Engine, Given, Look, Mode, Reader, Taken, head, misspelt};
 use crate::json::{ScanResult, Scanner};
 use crate::turn::{Issue, IssueCode};
 
@@ -49,7 +49,8 @@ impl Engine {
     pub(super) fn stops(&self, cx: &Reader<'_>) -> Option<usize> {
         let at = cx.skip_space(self.given.from);
         let rest = cx.bytes().get(at..).unwrap_or_default();
-        let plain = self.given.mode == Mode::Content && self.fence.is_none() && self.hold.is_none();
+        let held = self.hold.as_ref().is_some_and(|hold| hold.doubt != Doubt::InlineCode);
+        let plain = self.given.mode == Mode::Content && self.fence.is_none() && !held;
         if rest.is_empty() || rest.len() > LONGEST || !plain || !self.behind_removed(cx, at) {
             return None;
         }
@@ -66,7 +67,8 @@ impl Engine {
     /// The text is over: such a word is none of it.
     pub(super) fn leave_stop(&mut self, cx: &Reader<'_>) {
         // Inline code may end behind it, so that it waits in that as well.
-        let stops = self.stops(cx).filter(|at| self.inline.is_none() && cx.text.len() - at >= SHORTEST);
+        let plain = self.inline.is_none() && self.hold.is_none();
+        let stops = self.stops(cx).filter(|at| plain && cx.text.len() - at >= SHORTEST);
         let Some(at) = stops else { return };
         self.left_out(cx, at..cx.text.len(), "a word before which the model was stopped");
         self.remove(cx, at, cx.text.len());

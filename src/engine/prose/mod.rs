@@ -19,6 +19,7 @@ pub(super) mod unclear;
 use super::{Doubt, Engine, Look, Mode, Reader, ReasoningCalls, State, Step, Taken};
 use crate::engine::context::quotation;
 use crate::engine::look::{taken, told};
+use crate::engine::measure::ROUND;
 use unclear::Stage;
 
 /// What a look at a place takes, as the bytes of plain text that are read in that time.
@@ -91,6 +92,9 @@ impl Engine {
                         && self.measure.falls(self.at, bytes.len()) =>
                 {
                     unclear = false;
+                    if self.work.stops(ROUND) {
+                        return Step::Go;
+                    }
                 }
                 Taken::Done => return Step::Go,
                 Taken::More => {

@@ -58,16 +58,18 @@ impl Engine {
             }
         }
         // A call's marker stands there, though what follows it cannot be read: the section is one all the same.
-        let opener = |(_, call): (usize, &CallTemplate)| match cx.opens(inside, &call.head) {
-            Look::Is(end) => call.first.may_be(Self::behind(cx, end)),
-            Look::No | Look::More => false,
+        let opener = |(_, call): (usize, &CallTemplate)| {
+            cx.opens(inside, &call.head).then(|end| match Self::behind(cx, end) {
+                [] if !cx.eof => Look::More,
+                behind => Look::when(call.first.may_be(behind)),
+            })
         };
         // The text ends in the call's head: then nothing was called, and the section's marker is text as well.
         let unfinished = cx.unfinished();
         if cx.eof && calls().any(|(_, call)| head::head(&unfinished, inside, &call.head) == Look::More) {
             return Taken::No;
         }
-        if calls().any(opener)
+        if told!(Look::any_of(calls().map(opener))).is_some()
             && !self.closed_to_calls(row)
             && self.given.mode == Mode::Content
             && self.inline.is_none()

@@ -14,6 +14,9 @@ use crate::turn::{RepairCode, Slip};
 /// Brackets in an unquoted text are paired over at most this many bytes.
 const PAIRED: usize = 4096;
 
+/// So often it is asked whether an unquoted text is read on, which may be as long as all there is.
+const STEP: usize = 1 << 14;
+
 impl Repairer<'_> {
     /// The word at `at`, where a value must come.
     pub(super) fn read_word(&mut self, at: usize) -> Result<usize, Error> {
@@ -277,6 +280,9 @@ impl Repairer<'_> {
         }
         let mut i = at;
         while let Some(&byte) = bytes.get(i) {
+            if i.is_multiple_of(STEP) && self.is_interrupted(STEP) {
+                return Some((i, i));
+            }
             let first = i == at;
             match byte {
                 b'(' | b'[' | b'{' if paired => match self.pairs.closing(bytes, i, at + PAIRED) {

@@ -137,6 +137,8 @@ impl Repairer<'_> {
         }
         if end >= self.bytes.len() {
             if self.partial.is_some() {
+                // The strings that were joined to one are written.
+                self.out.drop_from(before, open);
                 return Some(self.end_of_text(open));
             }
             self.ending = Ending::Cut;

@@ -3,6 +3,7 @@ use super::Ending;
 use super::crooked;
 use super::lookahead::{self, KeyLook, Quote, punctuation, skip_white};
 use super::machine::{Frame, Kind, Repairer, State};
+use super::output::UNFINISHED;
 use crate::error::Error;
 use crate::turn::RepairCode;
 
@@ -344,7 +345,7 @@ impl Repairer<'_> {
         } else {
             self.ending = Ending::Cut;
             if let Some(mark) = self.frames.last_mut().and_then(|frame| frame.member.take()) {
-                self.out.record(RepairCode::UnclosedString, at.min(end), "an unfinished member was dropped");
+                self.out.record(RepairCode::UnclosedString, mark.at, UNFINISHED);
                 self.out.drop_from(mark, end);
                 // It has no value; that it was written is all that is known.
                 self.guess_if(true);

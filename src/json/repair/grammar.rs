@@ -4,9 +4,12 @@ use super::machine::{End, Kind, Repairer, State};
 use super::output::Mark;
 use super::quoted::Place;
 use super::{Ending, crooked};
-use crate::error::Error;
+use crate::error::{Error, ErrorCode};
 use crate::json::string::push_string;
 use crate::turn::{RepairCode, Slip};
+
+/// What reading a token takes at most, mostly, as the bytes of plain text that are read in that time.
+const TOKEN: usize = 1024;
 
 impl Repairer<'_> {
     /// Reads the value at `at` and writes it.
@@ -25,6 +28,7 @@ impl Repairer<'_> {
 
     fn run(&mut self, mut at: usize) -> Result<End, Error> {
         loop {
+            let before = at;
             at = match self.state {
                 State::Value => self.read_value(at)?,
                 State::Item => self.read_item(at)?,
@@ -32,6 +36,9 @@ impl Repairer<'_> {
                 State::After => self.read_after(at)?,
                 State::Done => return Ok(End { at, ending: self.ending }),
             };
+            if self.is_interrupted(TOKEN + at.saturating_sub(before)) {
+                return Err(Error::at(ErrorCode::BadJson, at.to_string(), "interrupted"));
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use super::output::{Mark, Output};
 use super::pairs::Pairs;
 use super::quoted::Place;
 use crate::error::{Error, ErrorCode};
+use crate::interrupt::Work;
 use crate::json::Balance;
 use std::cell::Cell;
 
@@ -100,6 +101,8 @@ pub(super) struct Repairer<'a> {
     pub(super) valid: bool,
     /// What the whole value will be is not clear yet.
     pub(super) undecided: bool,
+    /// What was read, so that it can be interrupted: then nobody wants what it would give.
+    pub(super) work: Cell<Work>,
 }
 
 /// Whether a string that the text ends in is kept.
@@ -133,6 +136,7 @@ impl<'a> Repairer<'a> {
             growing: false,
             valid: false,
             undecided: false,
+            work: Cell::default(),
         }
     }
 
@@ -159,6 +163,14 @@ impl<'a> Repairer<'a> {
     /// The result is a guess, if this is so.
     pub(super) fn guess_if(&self, doubtful: bool) {
         self.guessed.set(self.guessed.get() || doubtful);
+    }
+
+    /// So many bytes more were read. Whether that is to stop.
+    pub(super) fn is_interrupted(&self, read: usize) -> bool {
+        let mut work = self.work.get();
+        let stops = work.stops(read);
+        self.work.set(work);
+        stops
     }
 
     fn too_deep(&self, at: usize) -> Error {

@@ -163,6 +163,10 @@ impl Repairer<'_> {
             }
             string = triple;
         }
+        if string.cut && self.partial == Some(false) {
+            self.out.drop_from(before, first);
+            return self.end_of_text(first);
+        }
         if !string.cut
             && let Some(end) = self.kept_with_what_follows(before, first, &string)
         {
@@ -263,7 +267,14 @@ impl Repairer<'_> {
         // Where the last escaped backslash ends, and whether it escapes what stands there in the text.
         let mut slash = (0, false);
         loop {
+            let from = at;
             at = find_special_or(bytes, at, quote.lead());
+            // An escape may go beyond the end of the text.
+            if self.is_interrupted(at.saturating_sub(from)) {
+                let end = from.min(at);
+                (found.end, found.after, found.unclosed) = (end, end, true);
+                return;
+            }
             let Some(&byte) = bytes.get(at) else { break };
             match byte {
                 b'\\' => {

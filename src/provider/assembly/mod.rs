@@ -27,6 +27,8 @@ pub(super) struct Assembly {
     reader: Option<TextReader>,
     /// The text as the provider sent it, kept while it may have to be read again without calls, or to go back as it was.
     raw_text: String,
+    /// What of the text that was read again is still held back.
+    reread_tail: String,
     text_calls: TextCalls,
     /// The event index of each call that the engine found in the text.
     text_indices: Vec<usize>,
@@ -72,6 +74,7 @@ impl Assembly {
             events: Vec::new(),
             reader: None,
             raw_text: String::new(),
+            reread_tail: String::new(),
             text_calls: TextCalls::None,
             text_indices: Vec::new(),
             withdrawn: 0,
@@ -111,6 +114,16 @@ impl Assembly {
     /// The call that the events have under `index` stands in the text.
     pub(super) fn in_text(&self, index: usize) -> bool {
         self.text_indices.contains(&index)
+    }
+
+    /// What was held back of the text that was read again without calls, when that was done.
+    pub(super) fn reread_tail(&self) -> &str {
+        &self.reread_tail
+    }
+
+    /// So many calls were announced.
+    pub(super) fn announced(&self) -> usize {
+        self.announced
     }
 
     /// The index in the turn's calls of the call that the provider sent as its `at`th.

@@ -153,6 +153,8 @@ impl Assembly {
                 _ => {}
             }
         }
+        // The end of the text may still become a marker, and is not out yet.
+        self.reread_tail = raw.strip_prefix(&content).unwrap_or_default().to_owned();
         // What was passed on before the first call is the same in both readings.
         let engine_reasoning = self.reasoning.len().saturating_sub(self.fielded.len());
         let rest = |text: &str, known: usize| text.get(known..).filter(|rest| !rest.is_empty()).map(str::to_owned);

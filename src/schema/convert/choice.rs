@@ -301,6 +301,37 @@ impl ToolSet {
         Ok(Value::Object(request))
     }
 
+    /// The members of a request to `provider` that declare the tools and say which of them may or must be called. A choice that is
+    /// `auto` is not said: it is meant where nothing is.
+    ///
+    /// # Errors
+    /// As [`ToolSet::tool_choice`].
+    ///
+    /// ```
+    /// # use serde_json::json;
+    /// use toolglot::schema::{ToolSet, convert::{Choice, Target, ToolChoice}};
+    /// let tools = ToolSet::from_values(&[json!({"name": "now"})])?;
+    /// let choice = ToolChoice { choice: Choice::Required, allowed: None, parallel: None };
+    /// let members = tools.offer("bedrock", &Target::named("bedrock")?, &choice)?;
+    /// assert_eq!(members["toolConfig"]["toolChoice"], json!({"any": {}}));
+    /// assert_eq!(members["toolConfig"]["tools"][0]["toolSpec"]["name"], "now");
+    /// # Ok::<(), toolglot::Error>(())
+    /// ```
+    pub fn offer(&self, provider: &str, target: &Target, choice: &ToolChoice<'_>) -> Result<Value, Error> {
+        let row = row(provider, target.format).ok_or_else(|| Format::unknown(provider, |f| f != Format::Mcp))?;
+        let silent = choice.choice == Choice::Auto && choice.allowed.is_none() && choice.parallel.is_none();
+        let said = if silent { Value::Object(Map::new()) } else { self.tool_choice(provider, target, choice)? };
+        let Value::Object(mut request) = said else { return Ok(said) };
+        let inner = row.tools.iter().try_fold(None, |at: Option<&Value>, key| match at {
+            None => request.get(*key).map(Some),
+            Some(value) => value.get(*key).map(Some),
+        });
+        if inner.is_none() {
+            put(&mut request, row.tools, self.declarations(&self.to(target)).to_value());
+        }
+        Ok(Value::Object(request))
+    }
+
     /// The position of the tool that `name` means.
     fn chosen(&self, place: &str, name: &str) -> Result<usize, Error> {
         match self.resolve(name) {

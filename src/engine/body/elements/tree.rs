@@ -2,7 +2,7 @@
 use super::node::Node;
 use super::tag::tags_begin;
 use crate::engine::reader::begun;
-use crate::schema::Tool;
+use crate::schema::{Expected, Tool};
 use crate::turn::RepairCode;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -20,14 +20,8 @@ pub(super) struct Tree<'t> {
     pub(super) deep: bool,
     /// The element of the top level that the text ends in, and what there is of it.
     pub(super) cut: Option<(String, String)>,
-    /// An element that opens twice may yet be read once more.
-    pub(super) retry: bool,
-    /// Slips among the tags are mended, where what stands round them leaves one reading. Only behind a prefix.
-    pub(super) mends: bool,
     /// Where something is wrong, and what is.
     pub(super) slips: Vec<(usize, RepairCode, &'static str)>,
-    /// The elements that are open, the outermost first.
-    pub(super) outer: Vec<Outer<'t>>,
     /// Tags below the top level that were found to be text, in their order: they are not tried again. Mostly one is found behind
     /// all others.
     text_tags: Vec<usize>,
@@ -39,13 +33,6 @@ pub(super) struct Tree<'t> {
     pub(super) taken: HashSet<String>,
     /// What is the text of an element, whatever tags stand in it.
     pub(super) texts: Vec<Range<usize>>,
-}
-
-/// An element that others stand in.
-pub(super) struct Outer<'t> {
-    pub(super) name: &'t str,
-    /// Text stands in it, beside elements.
-    pub(super) mixed: bool,
 }
 
 /// An element whose closing tag is looked for.
@@ -82,10 +69,7 @@ impl<'t> Tree<'t> {
             max_depth,
             deep: false,
             cut: None,
-            retry: false,
-            mends: false,
             slips: Vec::new(),
-            outer: Vec::new(),
             text_tags: Vec::new(),
             closers: Vec::new(),
             tool: None,
@@ -172,36 +156,23 @@ impl<'t> Tree<'t> {
             return None;
         }
         let slips = self.slips.len();
-        self.skip_prefix();
         let (name, end) = self.opening()?;
-        let mut closer = format!("{}</{name}>", self.prefix);
+        let closer = format!("{}</{name}>", self.prefix);
         if depth > 0 && self.prefix.is_empty() && !self.may_close(name, &closer, end) {
             return None;
         }
-        let opener = self.text.get(self.at..end).unwrap_or_default();
-        let again = self.text.get(end..).unwrap_or_default().trim_ascii_start().starts_with(opener);
         let (first, children, mixed) = (self.at, Vec::new(), String::new());
         let mut open = Open { depth, name, first, start: end, end, children, mixed, slips, follows: None };
-        self.outer.truncate(depth);
-        self.outer.push(Outer { name, mixed: false });
         let text = self.texts.binary_search_by_key(&end, |text| text.start).ok();
         self.at = text.and_then(|i| self.texts.get(i)).map_or(end, |text| text.end);
-        // How long what closes it is.
-        let length = loop {
+        loop {
             let tag = tags_begin(self.prefix);
             let rest = self.rest();
             let text =
                 rest.get(..memchr::memmem::find(rest.as_bytes(), tag.as_bytes()).unwrap_or(rest.len())).unwrap_or("");
             self.at += text.len();
             open.end = self.at;
-            self.skip_prefix();
             if self.rest().is_empty() {
-                if again && depth == 0 && std::mem::take(&mut self.retry) {
-                    self.slips.truncate(slips);
-                    self.slips.push((open.first, RepairCode::Marker, "an element's opening tag stood twice"));
-                    self.at = end;
-                    return self.element(depth);
-                }
                 if open.is_text() {
                     self.cut = self.text.get(end..).map(|text| (name.to_owned(), self.without_cut_tag(text)));
                 }
@@ -211,31 +182,12 @@ impl<'t> Tree<'t> {
                 open.mixed.push_str(text);
             }
             if self.rest().starts_with(&closer) {
-                break closer.len();
-            }
-            if self.skip_last_closer(&open, text) {
-                continue;
-            }
-            if self.outer_closes(depth) {
-                if !self.ends_with_outer(&open) {
-                    return None;
-                }
-                self.slips.push((self.at, RepairCode::Marker, "an element's closing tag is missing"));
-                break 0;
-            }
-            if let Some((meant, length, slip)) = self.misspelt(depth, name) {
-                self.slips.push((if meant == name { self.at } else { open.first }, RepairCode::Marker, slip));
-                open.name = meant;
-                closer = format!("{}</{meant}>", self.prefix);
-                break length;
+                break;
             }
             let before = self.at;
             if open.is_text() && !open.mixed.is_empty() && self.may_follow(name) {
                 // The prefix of a closing tag that was lost is no text.
                 open.follows = Some(open.end);
-            }
-            if let Some(outer) = self.outer.get_mut(depth) {
-                outer.mixed = !open.mixed.is_empty();
             }
             match self.element(depth + 1) {
                 Some(child) => open.children.push(child),
@@ -255,29 +207,21 @@ impl<'t> Tree<'t> {
                     open.mixed.push_str(tag);
                 }
             }
-        };
-        Some(self.close(open, &closer, length))
+        }
+        Some(self.close(open, &closer))
     }
 
-    /// The element that is open ends here, with a tag of this `length`, which should be its `closer`.
-    fn close(&mut self, open: Open<'t>, closer: &str, length: usize) -> (String, Node<'t>) {
+    /// The element that is open ends here, with the tag `closer`.
+    fn close(&mut self, open: Open<'t>, closer: &str) -> (String, Node<'t>) {
         let node = if open.children.is_empty() {
             Node::Text(self.text.get(open.start..open.end).unwrap_or("").to_owned())
         } else {
             let written = self.text.get(open.start..open.end).filter(|_| self.prefix.is_empty());
             Node::Children(open.children, open.mixed.trim().to_owned(), written.unwrap_or_default())
         };
-        self.at += length;
+        self.at += closer.len();
         if open.depth == 0 {
-            let again = |rest: &'t str| rest.trim_ascii_start().strip_prefix(closer);
-            let end = self.at;
-            while let Some(behind) = again(self.rest()).filter(|_| !self.prefix.is_empty()) {
-                self.at = self.text.len() - behind.len();
-            }
-            if self.at > end {
-                self.slips.push((end, RepairCode::Marker, "an element's closing tag stood twice"));
-            }
-            if self.mends {
+            if !self.prefix.is_empty() {
                 self.taken.insert(open.name.to_owned());
             }
         }
@@ -297,6 +241,47 @@ impl<'t> Tree<'t> {
     /// An element `name` was read.
     pub(super) fn is_taken(&self, name: &str) -> bool {
         self.taken.contains(name)
+    }
+
+    /// What has not been read holds an argument, or a part of one: what is left out with it would be missing.
+    pub(super) fn loses(&self) -> bool {
+        let (rest, mut at) = (self.rest(), 0);
+        // The elements that are open, and whether text stands outside them, in front.
+        let (mut open, mut before): (Vec<&str>, bool) = (Vec::new(), false);
+        // The first may be a string that only begins: of it nothing is lost yet but the elements that it cannot hold.
+        let vain = |open: &[&str]| {
+            let string = |name: &&str| self.tool.and_then(|tool| tool.parameter(name)).is_some_and(Expected::is_string);
+            open.len() > 1 && open.first().is_some_and(string) && !open.last().is_some_and(|name| self.is_missing(name))
+        };
+        loop {
+            let here = rest.get(at..).unwrap_or_default();
+            let next = here.find(self.prefix).unwrap_or(here.len());
+            if !here.get(..next).unwrap_or_default().trim().is_empty() {
+                if !open.is_empty() && !vain(&open) {
+                    return true;
+                }
+                before = true;
+            }
+            at += next;
+            if next == here.len() {
+                return false;
+            }
+            let tag = rest.get(at..).unwrap_or_default();
+            if let Some(name) = self.closing(tag) {
+                let closed = vain(&open);
+                match open.pop() {
+                    Some(last) if last != name || !closed => return true,
+                    None if before => return true,
+                    _ => {}
+                }
+                at += self.prefix.len() + name.len() + 3;
+            } else if let Some((name, length)) = self.opens(tag) {
+                open.push(name);
+                at += length;
+            } else {
+                at += self.prefix.len();
+            }
+        }
     }
 
     /// The element, one of the top level, is never closed: it ends before the parameter that follows it. If none does, it is

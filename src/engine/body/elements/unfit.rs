@@ -74,8 +74,7 @@ impl Elements {
         };
         let mut tree = Tree::new(cx.slice(self.at, end), within.prefix, cx.policy.max_depth);
         let taken = self.members.list().iter().map(|(key, _)| key.get(cx.text).into_owned()).collect();
-        (tree.tool, tree.taken, tree.retry) = (within.tool, taken, true);
-        tree.mends = !within.prefix.is_empty();
+        (tree.tool, tree.taken) = (within.tool, taken);
         let mut found = elements(&mut tree, !status.readable());
         if found.is_empty() && !status.readable() && within.trim == Trim::None {
             // What had been given out of a string stays, though nobody knows what it goes on with.
@@ -143,10 +142,7 @@ fn elements<'t>(tree: &mut Tree<'t>, cut: bool) -> Vec<(String, Node<'t>)> {
                 tree.at = tree.text.len();
                 found.push((key, Node::Text(text)));
             }
-            _ => match tree.behind_text() {
-                Some(element) => found.push(element),
-                None => return found,
-            },
+            _ => return found,
         }
     }
 }

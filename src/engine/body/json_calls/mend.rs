@@ -91,7 +91,12 @@ impl JsonCalls {
                 let value = self.scanner_start();
                 let near = broke == Broke::InValue && error.checked_sub(value).is_some_and(|read| read <= NEAR);
                 let fail = Progress::Fail { at: if near { value } else { error } };
-                return Flow::Stop(self.before.map_or(fail, |(end, _)| self.leave(cx, writer, end)));
+                return Flow::Stop(match self.before {
+                    // Calls in the value that is read are behind that place.
+                    Some((_, begun)) if begun != writer.begun => self.unread(cx, writer, start, error),
+                    Some((end, _)) => self.leave(cx, writer, end),
+                    None => fail,
+                });
             }
         }
         self.expect = Expect::Lenient { start, error, searched: error };
@@ -134,7 +139,8 @@ impl JsonCalls {
             Ok(mended) => mended,
             Err(reached) => {
                 let reached = error.max(reached);
-                out.ahead.add(limit.saturating_sub(reached), limit);
+                let strings = self.strings.as_ref().filter(|strings| strings.start == start);
+                out.ahead.add(strings.map_or(0, |strings| strings.ahead(reached)), limit);
                 return self.too_deep(cx, out, writer, (start, error), reached, limit);
             }
         };
@@ -163,9 +169,11 @@ impl JsonCalls {
                 Some(Ok(before)) => before,
                 _ => mended,
             };
-            self.mended_envelope(out, writer, envelope, error.min(self.scanner_start()), &mended);
+            let end = start + before.unwrap_or(mended.consumed);
+            let place = (cx.slice(start, end), start, error.min(self.scanner_start()));
+            self.mended_envelope(out, writer, envelope, place, &mended);
             self.frames.pop();
-            return self.closed(cx, writer, start + before.unwrap_or(mended.consumed));
+            return self.closed(cx, writer, end);
         }
         if closed || mended.complete() {
             let doubts = bound.doubts(cx) || self.swallows_call(cx, writer, start, &mended);
@@ -331,7 +339,7 @@ impl JsonCalls {
                 return Flow::Stop(Progress::Fail { at: end.max(error).min(cx.text.len()) });
             }
             None => {
-                if let Some((end, _)) = self.before {
+                if let Some((end, _)) = self.before.filter(|(_, begun)| *begun == writer.begun) {
                     return Flow::Stop(self.leave(cx, writer, end));
                 }
             }
@@ -496,6 +504,13 @@ impl JsonCalls {
         match self.before {
             Some((end, begun)) if begun == writer.begun => self.leave(cx, writer, end),
             _ if writer.vouched() => {
+                let mut start = start;
+                let last = writer.pending.as_ref().map(|pending| pending.raw.end);
+                if let Some(end) = last.filter(|end| (start + 1..=at).contains(end)) {
+                    // The object of the last call is not over.
+                    writer.tear();
+                    start = start.max(end);
+                }
                 writer.mend(RepairCode::Bracket, start, "the list is not closed");
                 if start < at {
                     self.pass(writer, Piece::Span(start..at));
@@ -539,10 +554,22 @@ impl JsonCalls {
         writer.flush(cx, out);
         let before = writer.begun;
         let mut inner = Self::new(0, self.max_depth);
+        // Content alone, if that is what it holds, is not whole: then it stays text, as it was written.
+        let (mark, answered) = (out.mark(), writer.answered);
         // What closes the last one was made: more may have followed.
         writer.mute_last(out.calls.len());
+        let passed = writer.passed();
         inner.read_made(cx, out, writer, &certain);
         let last = writer.unmute();
+        if writer.begun == before {
+            out.go_back(mark, Reason::CutOff, start..end);
+            writer.answered = answered;
+            writer.forget(passed);
+            return None;
+        }
+        if writer.pending.is_none() {
+            return Some(Progress::Done { end });
+        }
         if let Some(pending) = writer.pending.as_ref().filter(|p| Some(p.index) == last && out.streaming()) {
             let whole = pending.arguments.clone().into_arguments(cx.text).to_json().into_owned();
             let open = whole.trim_end_matches(['}', ']']);
@@ -550,7 +577,7 @@ impl JsonCalls {
                 writer.piece(out, pending.index, open.strip_suffix('"').unwrap_or(open));
             }
         }
-        let pending = writer.pending.as_mut().filter(|_| writer.begun > before)?;
+        let pending = writer.pending.as_mut()?;
         pending.raw = start..end;
         pending.status = CallStatus::Incomplete;
         Some(Progress::Done { end })

@@ -5,7 +5,7 @@ use super::*;
 use crate::dialect::must_close;
 use crate::engine::body::keys::{defines_object, first_key, schema_like};
 use crate::engine::look::{seen, told};
-use crate::json::Repaired;
+use crate::json::{self, Repaired};
 use crate::schema::Tool;
 use crate::turn::{Issue, IssueCode};
 
@@ -335,24 +335,32 @@ impl JsonCalls {
         }
     }
 
-    /// The last frame is an envelope whose calls are over, and what stands beside them had to be repaired, at `from`.
+    /// The last frame is an envelope whose calls are over, and what stands beside them had to be repaired: its `text`, which begins at
+    /// `start`, from `from` on.
     pub(super) fn mended_envelope(
         &mut self,
         out: &mut Output,
         writer: &mut Writer,
         envelope: Envelope,
-        from: usize,
+        (text, start, from): (&str, usize, usize),
         mended: &Repaired<'_>,
     ) {
-        let members: serde_json::Map<String, serde_json::Value> =
-            serde_json::from_str(&mended.json).unwrap_or_default();
+        let json: &str = &mended.json;
+        let mut scanner = Scanner::new(0, usize::MAX);
+        scanner.scan(json.as_bytes(), true);
         let (mut content, mut unfinished, mut issues) = (None, false, Vec::new());
-        for (key, value) in members {
-            match (Key::of(&key), value) {
-                (Key::Content, serde_json::Value::String(text)) if content.is_none() => content = Some(text),
-                (Key::Calls, _) => {}
-                (Key::NeedsMoreWork, more) => unfinished |= more == true,
-                (_, value) => issues.extend(issue_of(&key, &value.to_string(), from)),
+        for member in scanner.members() {
+            let (key, value) = (unescaped(json.get(member.key.clone()).unwrap_or_default()), member.value());
+            let value = value.and_then(|value| json.get(value)).unwrap_or_default();
+            match Key::of(&key) {
+                Key::Content if content.is_none() && value.starts_with('"') => {
+                    content = Some(decode(value).into_owned())
+                }
+                Key::Calls => {}
+                Key::NeedsMoreWork => unfinished |= value == "true",
+                // It stands there alone.
+                _ if value == "null" && !has_value(text, &key) => issues.push(beside_calls(from, &key)),
+                _ => issues.extend(issue_of(&key, value, from)),
             }
         }
         if !counts(out, writer, envelope, content.is_some()) {
@@ -360,12 +368,16 @@ impl JsonCalls {
         }
         out.made_content(content.unwrap_or_default());
         issues.into_iter().for_each(|issue| out.issue(issue));
+        let beside = |repair: &&Repair| repair.offset.is_none_or(|at| start + at >= from);
+        // What repair left out is in no member.
+        for (at, words) in mended.repairs.iter().filter(beside).filter_map(|repair| left_out(text, repair)) {
+            out.issue(beside_calls(start + at, words));
+        }
         if unfinished && envelope == Envelope::NoCalls {
             out.issue(Issue::more_work(from));
         }
         if let Some(pending) = &mut writer.pending {
-            let beside = |repair: &Repair| repair.offset.is_none_or(|at| at >= from);
-            pending.repairs.extend(mended.repairs.iter().filter(|repair| beside(repair)).cloned());
+            pending.repairs.extend(mended.repairs.iter().filter(beside).cloned());
         }
     }
 
@@ -421,6 +433,15 @@ pub(super) fn whole_envelope(
         out.made_content(text);
     }
     report(cx, out, writer.start, frame.others.iter().filter(|member| content != Some(&member.value)));
+    // Half a call is none.
+    let half =
+        |key, value: &Range<usize>| issue_of(key, cx.part(value), if cx.made { writer.start } else { value.start });
+    let told = match (&frame.name, &frame.arguments) {
+        (Some(name), None) => half("name", name),
+        (None, Some(arguments)) => half("arguments", arguments),
+        _ => None,
+    };
+    told.into_iter().for_each(|issue| out.issue(issue));
     let unfinished = |member: &Other| Key::of(member.raw_key(cx)) == Key::NeedsMoreWork && member.value(cx) == "true";
     if envelope == Envelope::NoCalls && frame.others.iter().any(unfinished) {
         out.issue(Issue::more_work(if cx.made { writer.start } else { frame.start }));
@@ -534,6 +555,35 @@ fn issue_of(key: &str, value: &str, at: usize) -> Option<Issue> {
     };
     let what = || format!("beside the calls stands {key}, which is no content: {text}");
     says.then(|| Issue::at(IssueCode::EnvelopeMember, at, what()))
+}
+
+/// In `text` a value stands behind the last `key`.
+fn has_value(text: &str, key: &str) -> bool {
+    let behind = text.rfind(key).and_then(|at| text.get(at + key.len()..)).unwrap_or_default();
+    behind.trim_start_matches(['"', '\'', ' ']).starts_with([':', '='])
+}
+
+/// These `words` stand at `at` beside calls.
+pub(super) fn beside_calls(at: usize, words: &str) -> Issue {
+    Issue::at(IssueCode::EnvelopeMember, at, format!("beside the calls stands what is no content: {words}"))
+}
+
+/// What the `repair` of `text` left out of it, and where that stands.
+fn left_out<'t>(text: &'t str, repair: &Repair) -> Option<(usize, &'t str)> {
+    let at = repair.offset?;
+    let rest = text.get(at..)?;
+    let words = match repair.code {
+        RepairCode::Surroundings => {
+            let stop = |(_, c): &(usize, char)| matches!(c, ',' | '}' | ']' | ')' | '\n' | '"' | '{' | '[');
+            let end = rest.char_indices().skip(1).find(stop);
+            end.map_or(rest, |(end, _)| rest.get(..end).unwrap_or_default())
+        }
+        RepairCode::Comment => rest.split('\n').next()?.split("*/").next()?,
+        RepairCode::UnclosedString if repair.message == json::UNFINISHED => rest,
+        _ => return None,
+    };
+    let words = words.trim_matches(|c: char| c.is_whitespace() || c == ',');
+    words.contains(char::is_alphanumeric).then_some((at, words))
 }
 
 fn is_empty(object: &str) -> bool {

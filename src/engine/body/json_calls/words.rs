@@ -1,5 +1,6 @@
 //! What stands among calls and is none: words in a list or behind an envelope, objects that call nothing. It is text, and the calls
 //! round it stay calls.
+use super::object::beside_calls;
 use super::*;
 use crate::dialect::must_close;
 use crate::json::WORDS;
@@ -155,15 +156,13 @@ impl JsonCalls {
             Look::No => None,
             Look::More => Some(Flow::Stop(Progress::More)),
             Look::Is(Behind::Brace(brace)) => {
-                writer.mend(RepairCode::Surroundings, end, "signs behind the calls were left out");
+                leave_out(cx, out, writer, end..brace);
                 Some(self.close(cx, out, writer, brace))
             }
             // What closes the calls may stand behind the words.
             Look::Is(Behind::Line(_)) if must_be_closed(cx, writer) => None,
             Look::Is(Behind::Line(line)) => {
-                if !cx.slice(end, line).trim().is_empty() {
-                    writer.mend(RepairCode::Surroundings, end, "signs behind the calls were left out");
-                }
+                leave_out(cx, out, writer, end..line);
                 Some(self.close_before(cx, out, writer, line))
             }
         }
@@ -249,6 +248,17 @@ fn is_member(cx: &Reader<'_>, at: usize) -> Look<()> {
         (Some(b':' | b'='), Some(b'"' | b'\'' | b'{' | b'[' | b'-' | b'0'..=b'9')) => Look::Is(()),
         (Some(b':' | b'='), Some(_)) => literal(cx, value),
         _ => Look::No,
+    }
+}
+
+/// What stands at `slip`, behind the calls of an envelope, is a slip: if it is more than a sign and says something, that is told.
+fn leave_out(cx: &Reader<'_>, out: &mut Output, writer: &mut Writer, slip: Range<usize>) {
+    let text = cx.part(&slip).trim();
+    if !text.is_empty() {
+        writer.mend(RepairCode::Surroundings, slip.start, "signs behind the calls were left out");
+    }
+    if text.len() > 1 && text.contains(char::is_alphanumeric) {
+        out.issue(beside_calls(slip.start, text));
     }
 }
 
