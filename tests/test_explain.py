@@ -154,7 +154,7 @@ def test_the_records() -> None:
     assert again == explanation
     assert hash(again) == hash(explanation)
     assert str(again) == str(explanation)
-    assert repr(explanation) == "<toolglot.Explanation no call; 4 spans, 2 kept as text>"
+    assert repr(explanation) == "<toolglot.Explanation no call; 4 spans, 1 kept as text>"
     assert json.loads(json.dumps(explanation.to_dict())) == explanation.to_dict()
     with pytest.raises(AttributeError):
         span.start = 1  # type: ignore[misc]

@@ -253,7 +253,8 @@ pub fn of_model(id: &str) -> Option<&'static str> {
 /// The name is that of a model that no row knows, and no misspelt one of a dialect: it has a maker or a version.
 fn is_model_id(name: &str) -> bool {
     let sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | ':' | '-' | '_' | '.' | '@');
-    let versioned = name.contains(['-', '/', ':']) && name.chars().any(char::is_alphabetic);
+    let numbered = name.contains(['-', '.']) && name.bytes().any(|byte| byte.is_ascii_digit());
+    let versioned = (numbered || name.contains(['/', ':'])) && name.bytes().any(|byte| byte.is_ascii_alphabetic());
     let made = name.contains(['/', ':']) || nearest(name).is_none();
     versioned && made && name.len() <= LONGEST_ID && name.chars().all(sign)
 }

@@ -107,8 +107,10 @@ fn decode(call: &mut ToolCall<'static>) {
                 }
                 _ => false,
             },
-            Value::Array(items) => items.iter_mut().fold(false, |changed, item| strings(item) || changed),
-            Value::Object(members) => members.iter_mut().fold(false, |changed, (_, value)| strings(value) || changed),
+            Value::Array(items) => items.iter_mut().filter_map(|item| strings(item).then_some(())).count() > 0,
+            Value::Object(members) => {
+                members.iter_mut().filter_map(|(_, value)| strings(value).then_some(())).count() > 0
+            }
             _ => false,
         }
     }

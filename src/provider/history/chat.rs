@@ -319,10 +319,11 @@ fn assistant(message: &Message, provider: Provider, notes: &mut Notes) -> Value 
         out.insert("tool_calls".into(), Value::Array(calls));
     }
     let own = message.parts.iter().filter_map(|part| match part {
-        Part::Opaque(_, value) if provider != Provider::Ollama => Some(value),
+        Part::Opaque(_, value) if provider != Provider::Ollama => Some(value.clone()),
+        Part::Json(value) if provider != Provider::Ollama => Some(text_part(&value.to_string())),
         _ => None,
     });
-    let own: Vec<Value> = own.cloned().collect();
+    let own: Vec<Value> = own.collect();
     if !own.is_empty() {
         let mut list = match out.get_mut("content").map(Value::take) {
             Some(Value::Array(list)) => list,

@@ -1,7 +1,7 @@
 //! What a provider would refuse in a history, before it is sent.
 use super::model::{Message, Part, Role};
 use super::pairs::{Place, pairs};
-use super::{detect_history, ids, read_history, responses, roles, strip};
+use super::{detect_history, ids, is_object, read_history, responses, roles, strip};
 use crate::error::Error;
 use crate::provider::Provider;
 use crate::turn::{Issue, IssueCode};
@@ -51,7 +51,7 @@ pub(super) fn check(messages: &[Message], provider: Provider) -> Vec<Issue> {
                 );
                 push(&mut found, IssueCode::BadName, index, message);
             }
-            let object = serde_json::from_str::<Value>(&call.arguments).is_ok_and(|value| value.is_object());
+            let object = is_object(&call.arguments);
             if !object && !call.custom {
                 let message = format!("the arguments of `{}` are no JSON object", call.name);
                 push(&mut found, IssueCode::ArgumentType, index, message);

@@ -576,14 +576,18 @@ fn object_of(call: &Call, index: usize, notes: &mut Notes) -> Value {
 
 /// A call's arguments as JSON text of an object.
 fn text_of_arguments(call: &Call, index: usize, notes: &mut Notes) -> String {
-    let mut scanner = crate::json::Scanner::new(0, 512);
-    let scanned = scanner.scan(call.arguments.as_bytes(), true);
-    let whole = matches!(scanned, crate::json::ScanResult::Complete { end }
-        if call.arguments.get(end..).is_some_and(|rest| rest.trim_ascii().is_empty()));
-    if whole && call.arguments.trim_start().starts_with('{') {
+    if is_object(&call.arguments) {
         return call.arguments.clone();
     }
     object_of(call, index, notes).to_string()
+}
+
+/// The `text` is a JSON object, however deep.
+fn is_object(text: &str) -> bool {
+    let scanned = crate::json::Scanner::new(0, 512).scan(text.as_bytes(), true);
+    let whole = matches!(scanned, crate::json::ScanResult::Complete { end }
+        if text.get(end..).is_some_and(|rest| rest.trim_ascii().is_empty()));
+    whole && text.trim_start().starts_with('{')
 }
 
 /// The parts of a state's template, with each `$call` replaced by what `call` makes of it.

@@ -4,8 +4,8 @@ use super::model::{Answer, Message, Part, Role};
 use super::pairs::{Place, pairs};
 use super::verbatim::Mended;
 use super::{
-    Written, detect_history, gemini, ids, provider_id, read_history, rest, side, strip, system_text, write_history,
-    write_traced,
+    Written, detect_history, gemini, ids, is_object, provider_id, read_history, rest, side, strip, system_text,
+    write_history, write_traced,
 };
 use crate::error::Error;
 use crate::provider::Provider;
@@ -178,7 +178,7 @@ fn note_forms(messages: &[Message], provider: Provider, note: &mut impl Note) ->
     let mut wrong = HashSet::new();
     for message in messages {
         for call in message.calls().filter(|call| !call.custom) {
-            let object = serde_json::from_str::<Value>(&call.arguments).is_ok_and(|value| value.is_object());
+            let object = is_object(&call.arguments);
             let form = match provider {
                 Provider::OpenAi | Provider::Cohere | Provider::OpenAiResponses if call.object => "JSON text",
                 Provider::Ollama if !call.object => "an object",

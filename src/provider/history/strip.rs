@@ -134,7 +134,12 @@ pub(super) fn unsayable(
         }
         let blank = |text: &str| refuses_blank(provider) && text.trim().is_empty();
         let parts = message.parts.len();
-        message.parts.retain(|part| !matches!(part, Part::Text(text) if blank(text)));
+        let says_nothing = |part: &Part| match part {
+            Part::Text(text) => blank(text),
+            Part::Opaque(_, block) => refuses_blank(provider) && is_blank_text(block),
+            _ => false,
+        };
+        message.parts.retain(|part| !says_nothing(part));
         let blanks = message.parts.len() < parts;
         if !blanks && !nameless.contains(&true) {
             continue;

@@ -118,7 +118,9 @@ impl Format {
         let near = known.iter().map(|known| (strsim::osa_distance(&written, known), *known)).min();
         let meant = near.filter(|(distance, near)| *distance * 3 <= near.len()).map(|(_, near)| near);
         let message = match meant {
-            Some(near) => format!("no provider is called {name:?}: did you mean {near:?}?"),
+            Some(near) => {
+                format!("no provider is called {name:?}: did you mean {near:?}? there are {}", known.join(", "))
+            }
             None => format!("no provider is called {name:?}; there are {}", known.join(", ")),
         };
         Error::at(ErrorCode::UnknownProvider, name, message)
