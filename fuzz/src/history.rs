@@ -157,7 +157,11 @@ fn untold(provider: Provider, before: &[Value], after: &[Value], issues: &[toolg
         .collect();
     let mut left: Vec<&Value> = after.iter().collect();
     before.iter().enumerate().find_map(|(at, message)| {
-        let together = |other: &Value| provider == Provider::OpenAiResponses || other["role"] == message["role"];
+        let role = |message: &Value| match message["role"].as_str() {
+            Some("function") => Value::from("tool"),
+            _ => message["role"].clone(),
+        };
+        let together = |other: &Value| provider == Provider::OpenAiResponses || role(other) == role(message);
         let first = (0..at).rev().find(|before_it| !together(&before[*before_it])).map_or(0, |before_it| before_it + 1);
         if places.iter().any(|place| (first..=at).contains(place)) {
             return None;

@@ -80,6 +80,7 @@ _IssueCode: TypeAlias = Literal[
     "malformed_call",
     "incomplete_call",
     "invalid_arguments",
+    "unknown_model",
     "stray_marker",
     "text_in_section",
     "envelope_member",

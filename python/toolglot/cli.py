@@ -7,12 +7,13 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn, TextIO, TypeAlias
 
-from . import Policy, ToolSet, Turn, __version__, _capture, _cli_capabilities, dialects, explain, extract
+from . import Policy, ToolSet, Turn, __version__, _capture, _cli_capabilities, dialects, explain, extract, normalize
 from ._marked import marked, visible
-from .errors import ToolglotError
+from ._summary import Summary, progress
+from .errors import ProviderError, ToolglotError
 
 EXIT_OK = 0
 EXIT_NO_CALLS = 1
@@ -43,6 +44,25 @@ examples:
 
 --tools takes a JSON file with a list of tools as OpenAI, Anthropic or MCP write them. With it, calls that carry no
 marker are found too, names and values are checked, and bare text becomes numbers where the schema says so.
+
+exit code: 0 if a call was found, 1 if none was, 2 if the command, a file or a line of one is wrong, or the result cannot
+be written.
+"""
+
+NORMALIZE_HELP = """\
+Read logged responses of providers and print each call, its status, its repairs and the text round the calls.
+
+Each line of the files is one response as the API gave it, of any provider (OpenAI's APIs, Anthropic, Gemini, Mistral, Cohere,
+Ollama, Bedrock); with --field it stands in that field of the line. Native calls are read, and those that the server left in the
+text. An error that holds what the model wrote is read as well. A line that holds no response is told on standard error, and the
+others are read.
+"""
+
+NORMALIZE_EPILOG = """\
+examples:
+  toolglot normalize log.jsonl --summary
+  toolglot normalize --field response --tools tools.json --json log.jsonl | jq '.tool_calls[].name'
+  toolglot normalize --provider xai --openai log.jsonl
 
 exit code: 0 if a call was found, 1 if none was, 2 if the command, a file or a line of one is wrong, or the result cannot
 be written.
@@ -142,9 +162,17 @@ def parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="with --jsonl: the field that holds the output, with dots where it is in another: a.0.b (default: text)",
     )
-    form = command.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print each result as one line of JSON")
-    form.add_argument("--openai", action="store_true", help="print each result as an OpenAI assistant message")
+    add_forms(command)
+
+    logged = "read the calls out of logged responses of providers"
+    command = add("normalize", run_normalize, logged, NORMALIZE_HELP, NORMALIZE_EPILOG)
+    add_files(command)
+    add_options(command)
+    command.add_argument("--provider", default="auto", metavar="NAME", help="whose responses they are (default: auto)")
+    command.add_argument(
+        "--field", metavar="NAME", help="the field that holds the response, with dots where it is in another: a.0.b"
+    )
+    add_forms(command)
 
     why = "say what was seen where, and why something is no call"
     command = add("explain", run_explain, why, EXPLAIN_HELP, EXPLAIN_EPILOG)
@@ -189,6 +217,14 @@ def parser() -> argparse.ArgumentParser:
 def add_files(command: argparse.ArgumentParser) -> None:
     """The arguments of everything that reads several outputs."""
     command.add_argument("files", nargs="*", metavar="FILE", help="a model output ('-' or none: standard input)")
+
+
+def add_forms(command: argparse.ArgumentParser) -> None:
+    """How results are printed."""
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print each result as one line of JSON")
+    form.add_argument("--openai", action="store_true", help="print each result as an OpenAI assistant message")
+    form.add_argument("--summary", action="store_true", help="print counts of what was found, and no result")
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -237,16 +273,28 @@ def run_extract(arguments: argparse.Namespace, out: TextIO) -> int:
         raise Failure("--field is for --jsonl: without it, a file is one output")
     tools = None if arguments.tools is None else read_tools(arguments.tools)
     options = options_of(arguments)
-    found = 0
-    wrong = False
     several = len(arguments.files) > 1 or arguments.jsonl
-    for label, text in outputs(arguments.files or ["-"], arguments.jsonl, arguments.field or "text"):
-        if isinstance(text, Failure):
-            say(text)
-            wrong = True
+
+    def turns() -> Iterator[tuple[str, Turn | Failure]]:
+        for label, text in outputs(arguments.files or ["-"], arguments.jsonl, arguments.field or "text"):
+            yield label, text if isinstance(text, Failure) else extract(text, tools=tools, **options)
+
+    return print_all(turns(), several, arguments, out)
+
+
+def print_all(
+    turns: Iterable[tuple[str, Turn | Failure]], several: bool, arguments: argparse.Namespace, out: TextIO
+) -> int:
+    """Print each result as the arguments say, and count them."""
+    summary = Summary(progress())
+    for label, turn in turns:
+        if isinstance(turn, Failure):
+            say(turn)
+            summary.fail()
             continue
-        turn = extract(text, tools=tools, **options)
-        found += len(turn.tool_calls)
+        summary.add(turn)
+        if arguments.summary:
+            continue
         if arguments.openai:
             print(json.dumps(turn.to_openai(), ensure_ascii=False), file=out)
         elif arguments.json:
@@ -254,7 +302,39 @@ def run_extract(arguments: argparse.Namespace, out: TextIO) -> int:
             print(as_json(result), file=out)
         else:
             show(turn, label if several else None, out)
-    return EXIT_USAGE if wrong else EXIT_OK if found else EXIT_NO_CALLS
+    summary.end()
+    if arguments.summary:
+        print(summary, file=out)
+    return EXIT_USAGE if summary.failed else EXIT_OK if summary.calls else EXIT_NO_CALLS
+
+
+def run_normalize(arguments: argparse.Namespace, out: TextIO) -> int:
+    """``toolglot normalize``."""
+    tools = None if arguments.tools is None else read_tools(arguments.tools)
+    options = {**options_of(arguments), "provider": arguments.provider}
+    normalize({"choices": [{"message": {"content": ""}}]}, **options)  # What is wrong with the options is told once.
+
+    def turns() -> Iterator[tuple[str, Turn | Failure]]:
+        for label, body in responses(arguments.files or ["-"], arguments.field):
+            try:
+                yield label, body if isinstance(body, Failure) else normalize(body, tools=tools, **options)
+            except ProviderError as error:
+                yield label, Failure(f"{label}: {error}")
+
+    return print_all(turns(), True, arguments, out)
+
+
+def responses(files: Sequence[str], field: str | None) -> Iterator[tuple[str, Any]]:
+    """Each logged response with a name for it, or what is wrong with its line."""
+    for file in files:
+        for number, line in enumerate(read(file).split(b"\n"), 1):
+            place = f"{file}:{number}"
+            if not line.strip():
+                continue
+            try:
+                yield place, line if field is None else member_of(line, field, place)
+            except Failure as failure:
+                yield place, failure
 
 
 def say(what: object) -> None:
@@ -408,6 +488,17 @@ def outputs(files: Sequence[str], jsonl: bool, field: str) -> Iterator[tuple[str
 
 def field_of(line: bytes, field: str, place: str) -> str:
     """The text in ``field`` of a line of JSON."""
+    text = member_of(line, field, place)
+    if text is None:
+        # What APIs write where there are calls and no words.
+        return ""
+    if not isinstance(text, str):
+        raise Failure(f"{place}: field {field!r} is no string")
+    return text
+
+
+def member_of(line: bytes, field: str, place: str) -> Any:
+    """What stands in ``field`` of a line of JSON."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -421,11 +512,6 @@ def field_of(line: bytes, field: str, place: str) -> str:
         else:
             has = f"it has {', '.join(map(repr, record))}" if isinstance(record, dict) else "it is no object"
             raise Failure(f"{place}: no field {field!r}; {has} (--field names it)")
-    if text is None:
-        # What APIs write where there are calls and no words.
-        return ""
-    if not isinstance(text, str):
-        raise Failure(f"{place}: field {field!r} is no string")
     return text
 
 

@@ -44,8 +44,9 @@ class Messages(list[Any]):
 
 def convert_messages(
     messages: Iterable[Any],
-    to: str,
+    to: str | None = None,
     *,
+    provider: str | None = None,
     source: str = "auto",
     system: Any = None,
     side: dict[str, Any] | None = None,
@@ -54,7 +55,9 @@ def convert_messages(
 
     Args:
         messages: Dicts or SDK objects; a :class:`Messages` brings its provider, system prompt and side channel along.
-        to: The provider to write for.
+        to: The provider to write for. DeepSeek and Moonshot get the reasoning of other models back, which they demand;
+            OpenRouter gets Claude's with its signatures.
+        provider: The same, under the name that it has elsewhere.
         source: The provider the messages are for; "auto" tells by their shape.
         system: The system prompt that stood beside the messages.
         side: What an earlier conversion kept in ``Messages.side``.
@@ -67,6 +70,9 @@ def convert_messages(
     >>> toolglot.convert_messages([{"role": "user", "content": "Hi"}], to="gemini")
     [{'role': 'user', 'parts': [{'text': 'Hi'}]}]
     """
+    if (to is None) == (provider is None):
+        raise TypeError("convert_messages() needs the provider to write for, as `to` or as `provider`")
+    to = to or provider or ""
     source, system, side = _brought(messages, source, system, side)
     converted, prompt, kept, issues = _core._convert_messages(messages, to, source, system, side)
     return Messages(converted, provider=to, system=prompt, side=kept, issues=issues)

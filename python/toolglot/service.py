@@ -160,6 +160,10 @@ class ToolCalling:
             settings = self._toolglot = _Settings(ToolSet([]))
         return settings
 
+    def __repr__(self) -> str:
+        settings = self._settings
+        return f"<{type(self).__name__}: {len(settings.tools)} tools, {settings.provider}, {settings.mode}>"
+
     @property
     def tool_set(self) -> ToolSet:
         """The tools as a ToolSet."""

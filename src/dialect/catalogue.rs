@@ -8,6 +8,33 @@ use std::sync::Arc;
 
 const TEXT: &str = include_str!("catalogue.json");
 
+/// Names of whole families, without a version.
+const FAMILIES: &str = include_str!("families.json");
+
+/// What a family's name means: all that its models have written, and of what was written alike the newest first.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Family {
+    names: Vec<String>,
+    /// Where the facts come from.
+    #[allow(dead_code)]
+    source: String,
+    dialects: Vec<String>,
+}
+
+/// Of each such name, the rows.
+static FAMILY: Lazy<HashMap<String, Vec<usize>>> = Lazy::new(|| {
+    // The test below reads it, so that this is never empty in a released build.
+    let families: Vec<Family> = serde_json::from_str(FAMILIES).unwrap_or_default();
+    let row = |name: &String| ROWS.iter().position(|row| row.name == *name);
+    let rows = |family: &Family| family.dialects.iter().filter_map(row).collect::<Vec<_>>();
+    let named = families.iter().flat_map(|family| family.names.iter().map(|name| (name.clone(), rows(family))));
+    named.collect()
+});
+
+static FAMILIES_READ: Lazy<HashMap<&'static str, OnceCell<Arc<Dialects>>>> =
+    Lazy::new(|| FAMILY.keys().map(|name| (name.as_str(), OnceCell::new())).collect());
+
 static ROWS: Lazy<Vec<Arc<Dialect>>> = Lazy::new(|| {
     // The test below reads each row on its own, so this is never taken in a released build.
     read(TEXT).unwrap_or_else(|error| {
@@ -85,6 +112,9 @@ static NAMES: Lazy<HashMap<String, usize>> = Lazy::new(|| {
     let mut names = HashMap::new();
     for (i, row) in ROWS.iter().enumerate() {
         names.insert(key(&row.name), i);
+    }
+    for (name, rows) in FAMILY.iter() {
+        names.extend(rows.first().map(|first| (name.clone(), *first)));
     }
     for (i, row) in ROWS.iter().enumerate() {
         for parser in &row.parsers {
@@ -220,14 +250,50 @@ pub fn of_model(id: &str) -> Option<&'static str> {
     row_of(id).and_then(|row| ROWS.get(row)).map(|row| &*row.name)
 }
 
-/// The dialect that `name` means, ready to use: its own name, a parser's name, or a model id.
+/// The name is that of a model that no row knows, and no misspelt one of a dialect: it has a maker or a version.
+fn is_model_id(name: &str) -> bool {
+    let sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | ':' | '-' | '_' | '.' | '@');
+    let versioned = name.contains(['-', '/', ':']) && name.chars().any(char::is_alphabetic);
+    let made = name.contains(['/', ':']) || nearest(name).is_none();
+    versioned && made && name.len() <= LONGEST_ID && name.chars().all(sign)
+}
+
+/// No model's id is longer.
+const LONGEST_ID: usize = 256;
+
+/// The family that `name` means, ready to use.
+fn family(name: &str) -> Result<Option<Arc<Dialects>>, Error> {
+    let key = key(name);
+    let Some((rows, cell)) = FAMILY.get(&key).zip(FAMILIES_READ.get(&*key)) else { return Ok(None) };
+    let read = || {
+        let mut all: Vec<Arc<Dialect>> = Vec::new();
+        for row in rows.iter().filter_map(|row| ROWS.get(*row)) {
+            for row in rows_read(row.clone())? {
+                if !all.iter().any(|known| known.name == row.name) {
+                    all.push(row);
+                }
+            }
+        }
+        Dialects::compile(&all, false).map(Arc::new)
+    };
+    cell.get_or_try_init(read).map(|family| Some(family.clone()))
+}
+
+/// The dialect that `name` means, ready to use: its own name, a parser's name, a family's, or a model id. An id that nothing is known
+/// of means all dialects, and each answer has an issue that says so.
 ///
 /// # Errors
-/// [`ErrorCode::UnknownDialect`] if there is none; the message lists some that are.
+/// [`ErrorCode::UnknownDialect`] if it is none of these; the message lists some that are.
 pub fn find(name: &str) -> Result<Arc<Dialects>, Error> {
+    if let Some(family) = family(name)? {
+        return Ok(family);
+    }
     // The spelling of the catalogue itself needs no normalising.
     let row = NAMES.get(name).copied().or_else(|| row_of(name));
     let Some((row, cell)) = row.and_then(|i| Some((ROWS.get(i)?, COMPILED.get(i)?))) else {
+        if is_model_id(name) {
+            return Ok(Dialects::assumed());
+        }
         let known: Vec<&str> = ROWS.iter().take(8).map(|r| &*r.name).collect();
         let meant = nearest(name).map_or(String::new(), |near| format!("did you mean {near:?}? "));
         let message = format!(
@@ -359,6 +425,9 @@ mod tests {
             ("olmo3-think", "olmo3"),
             ("lfm2-thinking", "lfm2"),
             ("gptoss", "harmony"),
+            ("stepfun-ai/Step-3.7-Flash", "qwen3_coder"),
+            ("step3p6", "qwen3_coder"),
+            ("stepfun-ai/step3", "step3"),
         ] {
             assert_eq!(dialect(id), Some(expected), "{id}");
         }
@@ -367,6 +436,28 @@ mod tests {
                 assert!(row_of(name).is_some() && row_of(&name.to_uppercase()).is_some(), "{name}");
             }
         }
+    }
+
+    #[test]
+    fn a_familys_name_means_all_that_its_models_write() {
+        let families: Vec<Family> = serde_json::from_str(FAMILIES).expect("a list of families");
+        for family in families {
+            assert!(!family.source.is_empty());
+            for name in &family.names {
+                let found = find(name).expect(name);
+                let rows: Vec<&str> = found.rows.iter().map(|row| &*row.dialect.name).collect();
+                assert!(family.dialects.iter().all(|dialect| rows.contains(&&**dialect)), "{name}: {rows:?}");
+                assert_eq!(found.name(), family.dialects.first().map(String::as_str));
+            }
+        }
+    }
+
+    #[test]
+    fn a_model_that_nothing_is_known_of_is_read_by_all_dialects() {
+        for name in ["gpt-4o", "acme/foo-7b", "granite-34b-code", "tiiuae/Falcon-H1-7B-Instruct", "x:latest"] {
+            assert!(find(name).expect(name).assumed, "{name}");
+        }
+        assert!(!Dialects::auto().assumed);
     }
 
     #[test]
@@ -386,7 +477,7 @@ mod tests {
             assert_eq!(error.code, ErrorCode::UnknownDialect);
             assert!(error.message.contains(&format!("did you mean {near:?}?")), "{error}");
         }
-        for name in ["museum", "granite-34b-code", "", "x", "no such thing", &"x".repeat(100_000)] {
+        for name in ["museum", "", "x", "no such thing", &"x".repeat(100_000)] {
             let error = find(name).expect_err(name);
             assert!(!error.message.contains("did you mean") || name == "museum", "{error}");
         }

@@ -59,6 +59,8 @@ pub struct Dialects {
     pub(crate) begins_bare: bool,
     /// Every dialect of the catalogue is in it.
     pub(crate) auto: bool,
+    /// They stand for a model that was named, of which nothing is known.
+    pub(crate) assumed: bool,
 }
 
 /// What a model writes before a call is no longer: a table of all markers grows with their bytes.
@@ -71,10 +73,20 @@ static AUTO: Lazy<Arc<Dialects>> = Lazy::new(|| {
     Arc::new(all.unwrap_or_else(|_| Dialects::empty()))
 });
 
+static ASSUMED: Lazy<Arc<Dialects>> = Lazy::new(|| {
+    let all = Dialects::compile(super::catalogue(), true).unwrap_or_else(|_| Dialects::empty());
+    Arc::new(Dialects { assumed: true, ..all })
+});
+
 impl Dialects {
     /// All dialects of the catalogue: the text decides.
     pub fn auto() -> Arc<Self> {
         AUTO.clone()
+    }
+
+    /// As [`Self::auto`], for a model that was named and of which nothing is known.
+    pub(super) fn assumed() -> Arc<Self> {
+        ASSUMED.clone()
     }
 
     /// The dialect of that name: `auto`, a dialect's own name, a server's name for its parser, or a model id.
@@ -182,6 +194,7 @@ impl Dialects {
             python_fences: Vec::new(),
             begins_bare: false,
             auto: false,
+            assumed: false,
         }
     }
 

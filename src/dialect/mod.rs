@@ -164,6 +164,8 @@ pub struct Dialect {
     pub reasoning: Vec<(String, String)>,
     /// Special tokens that the text may show and that are no content.
     pub tokens: Vec<String>,
+    /// Those of the tokens that begin the answer itself: they end reasoning that nothing closed.
+    pub answers: Vec<String>,
     /// What begins the other side's turn in a prompt: the user's, the system's. Calls that a model writes behind such a
     /// marker are none of its answer.
     pub turns: Vec<String>,

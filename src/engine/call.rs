@@ -209,6 +209,13 @@ impl Engine {
                 if cut { Reason::CutOff } else { Reason::NotReadable },
             );
         }
+        if cx.eof
+            && at == cx.text.len()
+            && call.writer.begun == 0
+            && self.cut_call(cx, (call.start, call.inside), call.origin, &call.before)
+        {
+            return Step::Go;
+        }
         let told = call.writer.begun > 0 && self.hold.is_none();
         if call.writer.vouched() || told {
             // Something of it has left already: what was begun stays, as what it is, and text goes on behind it.
@@ -401,7 +408,9 @@ impl Engine {
                 };
                 goes_on.or(|| alone::is_only_named(cx, place, pending, hold.before.fresh))
             }
-            Doubt::Reasoning | Doubt::Fence | Doubt::InlineCode | Doubt::Names | Doubt::Alone => Look::No,
+            Doubt::Reasoning | Doubt::Draft | Doubt::Fence | Doubt::InlineCode | Doubt::Names | Doubt::Alone => {
+                Look::No
+            }
         };
         speaks.map(|()| at)
     }
@@ -463,14 +472,19 @@ impl Engine {
         if quoted && readable { string_goes_on(cx, at) } else { Look::No }
     }
 
-    /// The call ends at `at` though a marker is missing there: it is of an offered tool, or the text ends as well. Else nothing
-    /// vouches for it.
+    /// The call ends at `at` though a marker is missing there: it is of an offered tool, what closes its section follows, or the text
+    /// ends as well. Else nothing vouches for it.
     fn ends_unclosed(&self, cx: &Reader<'_>, call: &CallState, at: usize) -> Look<()> {
         if call.writer.pending.as_ref().is_some_and(|call| cx.called(&self.out, call.index).is_some()) {
             return Look::Is(());
         }
         match cx.behind_space(at, at) {
-            Look::Is(next) if next < cx.text.len() => Look::No,
+            Look::Is(next) if next < cx.text.len() => {
+                // Of special tokens a model that knows them leaves none out.
+                let section = self.section.and_then(|section| cx.dialects.section(section));
+                let section = section.filter(|section| !section.special);
+                section.map_or(Look::No, |section| cx.opens(next, &section.close).unit())
+            }
             look => look.unit(),
         }
     }

@@ -1,7 +1,7 @@
 //! What may yet turn out to be no call: it is read on, and given back as text if the doubt was right.
 use super::output::Mark;
 use super::trace::Reason;
-use super::{Engine, Given, Mode};
+use super::{Engine, Given, Mode, Reader};
 use crate::turn::{Issue, IssueCode};
 
 /// Why what is being read may turn out to be no call.
@@ -9,6 +9,8 @@ use crate::turn::{Issue, IssueCode};
 pub(super) enum Doubt {
     /// It stands in reasoning that may yet be closed.
     Reasoning,
+    /// It stands in reasoning that was closed: it counts if nothing else follows.
+    Draft,
     /// It stands in a fence that may hold something else as well.
     Fence,
     /// It stands in what may be inline code.
@@ -29,7 +31,7 @@ impl Doubt {
     /// Why it is text if the doubt is right.
     fn reason(self) -> Reason {
         match self {
-            Self::Reasoning => Reason::Draft,
+            Self::Reasoning | Self::Draft => Reason::Draft,
             Self::Fence => Reason::FenceOfCode,
             Self::InlineCode => Reason::InlineCode,
             Self::Alone => Reason::BarePolicy,
@@ -50,6 +52,8 @@ pub(super) struct Hold {
     pub(super) mark: Mark,
     pub(super) before: Given,
     opener_given: Option<usize>,
+    /// Where what closes the reasoning stands, for [`Doubt::Draft`].
+    pub(super) closer: usize,
     /// What had been found when the last of several calls began: those before it may stay without it.
     last: Option<Mark>,
 }
@@ -73,8 +77,29 @@ impl Engine {
             mark: self.out.mark(),
             before,
             opener_given: self.leftover.opener_given,
+            closer: at,
             last: None,
         });
+    }
+
+    /// What closes the reasoning stands at `closer`. If calls were drafted in it and the answer says nothing so far, they wait for
+    /// what follows: alone, they are the answer. Else they are none.
+    pub(super) fn draft_ends(&mut self, cx: &Reader<'_>, closer: usize) {
+        let calls = self.out.calls.len();
+        match &mut self.hold {
+            Some(hold) if hold.doubt == Doubt::Reasoning => {
+                if calls > 0 && hold.mark.calls() == 0 && !hold.mark.says_something() {
+                    (hold.doubt, hold.closer) = (Doubt::Draft, closer);
+                    let mark = hold.mark;
+                    self.give(cx, closer, false);
+                    self.out.think_since(mark);
+                    self.given.mode = Mode::Reasoning;
+                } else {
+                    self.go_back(closer);
+                }
+            }
+            _ => {}
+        }
     }
 
     pub(super) fn holds(&self, doubt: Doubt) -> bool {
@@ -120,12 +145,14 @@ impl Engine {
         self.section = None;
         self.leftover.unclosed = None;
         self.body = 0..0;
-        if hold.doubt == Doubt::Reasoning {
+        if matches!(hold.doubt, Doubt::Reasoning | Doubt::Draft) {
             self.given.mode = Mode::Reasoning;
         }
         if calls > 0 && hold.doubt != Doubt::Names {
             let (code, what) = match hold.doubt {
-                Doubt::Reasoning => (IssueCode::DraftInReasoning, "a call drafted in closed reasoning was not taken"),
+                Doubt::Reasoning | Doubt::Draft => {
+                    (IssueCode::DraftInReasoning, "a call drafted in closed reasoning was not taken")
+                }
                 Doubt::Quotes => (IssueCode::QuotedCall, "a call in quotation marks was not taken"),
                 Doubt::Sentence => (IssueCode::QuotedCall, "a call in the middle of a sentence was not taken"),
                 Doubt::Alone => {

@@ -44,6 +44,7 @@ use prose::given::{Given, Mode};
 use std::sync::Arc;
 use trace::Trace;
 
+pub(crate) use body::values::decode_entities;
 pub(crate) use found::Piece;
 #[cfg(feature = "python")]
 pub(crate) use found::{Found, Value};
@@ -87,6 +88,7 @@ fn run(text: &str, dialects: &Dialects, tools: Option<&ToolSet>, options: &Optio
     let policy = options.policy.clamped();
     let mut engine = Engine::new(options);
     engine.out.trace = trace;
+    engine.say_assumed(dialects);
     let memo = Memo::default();
     engine.advance(&Reader { text, made: false, eof: true, dialects, tools, policy: &policy, memo: &memo });
     engine.out
@@ -138,9 +140,9 @@ enum State {
     #[default]
     Prose,
     Call(Box<CallState>),
-    /// A tool's result that the model wrote itself: where it began, and how far its end has been looked for.
+    /// A tool's result that the model wrote itself: by which markers, where it began, and how far its end has been looked for.
     Invented {
-        result: u16,
+        result: Option<u16>,
         at: usize,
         searched: usize,
     },
@@ -212,6 +214,14 @@ impl Engine {
             given: Given { fresh: true, mode, ..Given::default() },
             reasoning_seen: mode == Mode::Reasoning,
             ..Self::default()
+        }
+    }
+
+    /// Says that the dialects were not told.
+    fn say_assumed(&mut self, dialects: &Dialects) {
+        if dialects.assumed {
+            let message = "no dialect is known for this model: every one is tried, as for \"auto\"";
+            self.out.issue(Issue::at(IssueCode::UnknownModel, 0, message));
         }
     }
 

@@ -172,6 +172,8 @@ pub(crate) struct Output {
     content_ends_in_space: bool,
     /// Where the reasoning ended last.
     pub(crate) reasoning_end: Option<usize>,
+    /// The text ends in a call that has no name yet.
+    pub(crate) cut: bool,
     /// An explicit envelope of calls has been read, which needs no offered names.
     pub(crate) enveloped: bool,
     pub(crate) ahead: Ahead,
@@ -358,6 +360,28 @@ impl Output {
         }
     }
 
+    /// What became content since the `mark` is reasoning, in lines of its own. None of it has been told yet.
+    pub(crate) fn think_since(&mut self, mark: Mark) {
+        let moved: Vec<Piece> = self.content.drain(mark.content.min(self.content.len())..).collect();
+        self.content_ends_in_space = mark.content_ends_in_space;
+        if moved.is_empty() {
+            return;
+        }
+        let told = self.told.split_off(mark.told.min(self.told.len()));
+        if let Some(Piece::Span(span)) = moved.first() {
+            self.line_break(Mode::Reasoning, span.start);
+        }
+        self.reasoning.extend(moved);
+        self.told.extend(told.into_iter().map(|told| match told {
+            Told::Text(_, range) => Told::Text(Mode::Reasoning, range),
+            Told::Event(event) => Told::Event(match *event {
+                Event::Text(text) => Box::new(Event::Reasoning(text)),
+                other => Box::new(other),
+            }),
+            other => other,
+        }));
+    }
+
     /// How much there is now. No text that follows grows a piece that is there already.
     pub(crate) fn mark(&mut self) -> Mark {
         self.sealed = (self.content.len(), self.reasoning.len());
@@ -477,6 +501,7 @@ impl Output {
             reasoning: Self::join(&self.reasoning, text),
             reasoning_end: self.reasoning_end,
             stop_reason: match self.calls.last().map(|call| call.status) {
+                _ if self.cut => StopReason::Length,
                 Some(CallStatus::Incomplete) => StopReason::Length,
                 // Also those that must not run: the model waits to be told what was wrong.
                 Some(_) => StopReason::ToolCalls,

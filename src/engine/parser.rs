@@ -49,6 +49,7 @@ impl StreamParser {
         options.policy = options.policy.clamped();
         let mut engine = Engine::new(&options);
         engine.out.stream();
+        engine.say_assumed(&dialects);
         Self {
             text: String::new(),
             bytes: utf8::Decoder::default(),

@@ -4,7 +4,7 @@ use super::capability::{Capabilities, Capability, Support};
 use super::config::ModelConfig;
 use super::mode::Mode;
 use crate::Error;
-use crate::provider::Provider;
+use crate::provider::{Provider, writes_entities};
 use crate::schema::convert::{Format, Target};
 
 /// A model of a server: one of those that an [`Exchange`](super::Exchange) asks.
@@ -67,6 +67,12 @@ impl Endpoint {
             base.push_str(api.version);
         }
         Ok(Self { api, server, base, query: query.to_owned(), capabilities, config })
+    }
+
+    /// Returns whether the route writes the characters of arguments as entities.
+    pub(super) fn writes_entities(&self) -> bool {
+        let known = self.capabilities.provider.map_or("", super::capability::Provider::name);
+        [known, &self.server].into_iter().any(writes_entities)
     }
 
     /// The wire format that it is asked in.

@@ -412,11 +412,17 @@ impl Exchange {
     fn reading(&self, mode: Mode) -> Reading {
         let options = self.options.reading.clone();
         if self.regenerate.is_some() {
-            return Reading { tools: None, options, dialects: None };
+            return Reading { tools: None, options, dialects: None, entities: false };
         }
-        let dialect = self.endpoints.get(self.at).map_or("auto", Endpoint::dialect);
+        let endpoint = self.endpoints.get(self.at);
+        let dialect = endpoint.map_or("auto", Endpoint::dialect);
         let named = if mode == Mode::Text { Dialects::named(dialect).ok() } else { None };
-        Reading { tools: Some(self.tools.clone()), options, dialects: Some(named.unwrap_or_else(Dialects::auto)) }
+        Reading {
+            tools: Some(self.tools.clone()),
+            options,
+            dialects: Some(named.unwrap_or_else(Dialects::auto)),
+            entities: endpoint.is_some_and(Endpoint::writes_entities),
+        }
     }
 
     pub(super) fn learned(&mut self, capability: Capability, outcome: Outcome) {

@@ -35,6 +35,7 @@ mod openai_responses;
 mod parse;
 mod reader;
 mod results;
+mod routes;
 mod settle;
 mod stream;
 mod text;
@@ -46,9 +47,9 @@ pub use harden::harden;
 #[cfg(feature = "python")]
 pub(crate) use helpers::{Helper, helper};
 pub use history::{
-    Answer, Call, Media, MediaKind, Message, Part, Role, Source as MediaSource, Written, assistant_message,
-    check_history, convert_messages, detect_history, provider_id, read_history, repair_history, text_message, text_of,
-    turn_message, write_history,
+    Answer, Call, Media, MediaKind, Message, Part, Reasoned, Role, Source as MediaSource, Written, assistant_message,
+    check_history, convert_messages, convert_reasoned, detect_history, provider_id, read_history, reasoned_message,
+    repair_history, text_message, text_of, turn_message, write_history,
 };
 pub use node::Node;
 pub(crate) use node::mend_surrogates;
@@ -57,6 +58,7 @@ pub(crate) use node::{CARRIED, is_unread};
 pub use results::{
     ResultOptions, ToolResult, bytes_result, call_of, format_tool_result, format_tool_results, text_results,
 };
+pub use routes::writes_entities;
 pub use stream::StreamNormalizer;
 
 use crate::dialect::Dialects;
@@ -198,6 +200,8 @@ pub struct Reading {
     /// Calls in text count only if there are no native ones, so they end only when the answer does.
     /// With one dialect named, the caller knows that the model calls in text: its calls count at once and always.
     pub dialects: Option<Arc<Dialects>>,
+    /// The arguments of native calls have their characters as entities, which are decoded once: see [`writes_entities`].
+    pub entities: bool,
 }
 
 impl Reading {
@@ -208,7 +212,7 @@ impl Reading {
 
 impl Default for Reading {
     fn default() -> Self {
-        Self { tools: None, options: Options::default(), dialects: Some(Dialects::auto()) }
+        Self { tools: None, options: Options::default(), dialects: Some(Dialects::auto()), entities: false }
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a collected call is worth: its name among the offered tools, its arguments as JSON, its status.
+use super::Reading;
 use super::calls::{Numbers, Said, Slot};
 use crate::dialect::without_namespace;
-use crate::engine::Policy;
+use crate::engine::{Policy, decode_entities};
 use crate::json::{self, Ending, Kind, RepairOptions, ScanResult, Scanner};
 use crate::schema::{Names, Resolution, ToolSet};
 use crate::turn::{ArgumentError, Arguments, CallStatus, Repair, RepairCode, ToolCall};
@@ -52,7 +53,8 @@ pub(super) fn name(written: &str, tools: Option<&ToolSet>, names: Names) -> Name
 }
 
 /// The call in `slot`, with the id that it came with. `cut`: the answer ended before the provider was done with it.
-pub(super) fn call(slot: &Slot, cut: bool, tools: Option<&ToolSet>, policy: &Policy) -> ToolCall<'static> {
+pub(super) fn call(slot: &Slot, cut: bool, reading: &Reading) -> ToolCall<'static> {
+    let (tools, policy) = (reading.tools.as_deref(), &reading.options.policy);
     let cut = cut || slot.said == Said::Cut;
     let named = name(&slot.name, tools, policy.names);
     let mut call = ToolCall::new(slot.id.clone(), named.name, Arguments::default());
@@ -69,6 +71,9 @@ pub(super) fn call(slot: &Slot, cut: bool, tools: Option<&ToolSet>, policy: &Pol
         call.status = if cut { CallStatus::Incomplete } else { CallStatus::Ok };
     } else {
         read_arguments(&mut call, slot, cut, policy);
+        if reading.entities && call.status.readable() {
+            decode(&mut call);
+        }
     }
     let rewritten = (slot.rewritten && call.status.runnable())
         .then(|| Repair::new(RepairCode::Joined, "the provider sent other arguments after the first ones"));
@@ -89,6 +94,32 @@ pub(super) fn call(slot: &Slot, cut: bool, tools: Option<&ToolSet>, policy: &Pol
         settle(&mut call, slot, tools, policy);
     }
     call
+}
+
+/// Decodes the entities in the strings of the arguments, once.
+fn decode(call: &mut ToolCall<'static>) {
+    fn strings(value: &mut Value) -> bool {
+        match value {
+            Value::String(text) => match decode_entities(text) {
+                Cow::Owned(decoded) if decoded != *text => {
+                    *text = decoded;
+                    true
+                }
+                _ => false,
+            },
+            Value::Array(items) => items.iter_mut().fold(false, |changed, item| strings(item) || changed),
+            Value::Object(members) => members.iter_mut().fold(false, |changed, (_, value)| strings(value) || changed),
+            _ => false,
+        }
+    }
+    let mut value = call.arguments.to_value();
+    if strings(&mut value) {
+        call.arguments = Arguments::Json(Cow::Owned(value.to_string()));
+        call.repairs.push(Repair::new(RepairCode::Escape, "entities were decoded, as this route writes them"));
+        if call.status == CallStatus::Ok {
+            call.status = CallStatus::Repaired;
+        }
+    }
 }
 
 /// Types, defaults and validity of the arguments against the tool's schema.

@@ -210,7 +210,10 @@ pub(super) fn assistant_message<'py>(
     tools: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     match destination(provider, dialect)? {
-        Destination::Provider(provider) => turn.get().message(py, provider, tools_argument(tools)?.as_deref()),
+        Destination::Provider(to) => {
+            let reasoned = provider::Reasoned::of(provider);
+            turn.get().message_for(py, to, reasoned, tools_argument(tools)?.as_deref())
+        }
         Destination::Text(dialect) => {
             to_py(py, &turn.get().with_core(py, |turn| provider::text_message(turn, dialect.get()))??)
         }
@@ -312,11 +315,11 @@ pub(super) fn convert_messages<'py>(
     system: Option<&Bound<'py, PyAny>>,
     side: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Converted<'py>> {
-    let (to, from) = (Provider::from_name(to)?, provider_argument(source)?);
+    let (reasoned, to, from) = (provider::Reasoned::of(to), Provider::from_name(to)?, provider_argument(source)?);
     let messages = messages_argument(messages)?;
     let system = system_argument(system)?;
     let side = side_argument(side)?;
-    let convert = || provider::convert_messages(&messages, system.as_ref(), from, to, side.as_ref());
+    let convert = || provider::convert_reasoned(&messages, system.as_ref(), from, to, reasoned, side.as_ref());
     let written = guard_detached(py, weight(&messages), convert)??;
     converted(py, written, to)
 }

@@ -27,12 +27,13 @@ pub(super) fn provider_argument(name: &str) -> PyResult<Option<Provider>> {
 
 /// What the options mean. `dialect=None` is said by the default "auto" here, so `False` says that text is not to be read
 /// for calls.
-fn reading(Given { tools, dialect, starts_in, policy }: Given<'_, '_>) -> PyResult<Reading> {
+fn reading(provider: &str, Given { tools, dialect, starts_in, policy }: Given<'_, '_>) -> PyResult<Reading> {
     let off = dialect.is_some_and(|dialect| dialect.cast::<PyBool>().is_ok_and(|truth| !truth.is_true()));
     Ok(Reading {
         tools: tools_argument(tools)?,
         options: options(starts_in, policy)?,
         dialects: if off { None } else { Some(dialect_argument(dialect)?) },
+        entities: provider::writes_entities(provider),
     })
 }
 
@@ -93,8 +94,8 @@ fn read<T: Send>(
     of_bytes: impl FnOnce(&[u8], Option<Provider>, &Reading) -> Result<T, Error> + Send,
     of_node: impl FnOnce(&Node<'_>, Option<Provider>, &Reading) -> Result<T, Error> + Send,
 ) -> PyResult<(T, Option<Arc<schema::ToolSet>>)> {
+    let reading = reading(provider, given)?;
     let provider = provider_argument(provider)?;
-    let reading = reading(given)?;
     let body = raised::body(response)?;
     let read = match payload(body.as_ref().unwrap_or(response))? {
         Payload::Text(bytes) => guard_detached(py, bytes.len(), || of_bytes(&bytes, provider, &reading))?,
@@ -159,8 +160,8 @@ impl StreamNormalizer {
         starts_in: Option<&str>,
         policy: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let reading = reading(provider, Given { tools, dialect, starts_in, policy })?;
         let provider = provider_argument(provider)?;
-        let reading = reading(Given { tools, dialect, starts_in, policy })?;
         let stream = guard(|| provider::StreamNormalizer::new(provider, &reading))?;
         let stage = Stage::Open(Box::new(stream));
         let state = State { stage, events: Vec::new(), bytes: 0, tools: reading.tools, provider: None };

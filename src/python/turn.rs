@@ -10,7 +10,7 @@ use super::report::{Issue, Usage, hash, opaque, repr_of, tuple_of};
 use super::text::{Input, Place, Text, Whole, kept};
 use crate::Error;
 use crate::engine;
-use crate::provider::Provider;
+use crate::provider::{Provider, Reasoned};
 use crate::schema;
 use crate::turn::{self, Source, StopReason};
 use pyo3::exceptions::PyTypeError;
@@ -162,8 +162,19 @@ impl Turn {
         provider: Provider,
         tools: Option<&schema::ToolSet>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let message = self.with_told(py, provider, tools, |turn| crate::provider::assistant_message(turn, provider))?;
-        message_to_py(py, &message, provider)
+        self.message_for(py, provider, Reasoned::Never, tools)
+    }
+
+    /// As [`Self::message`], for a route that takes reasoning back.
+    pub(super) fn message_for<'py>(
+        &self,
+        py: Python<'py>,
+        provider: Provider,
+        reasoned: Reasoned,
+        tools: Option<&schema::ToolSet>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let write = |turn: &turn::Turn<'_>| crate::provider::reasoned_message(turn, provider, reasoned);
+        message_to_py(py, &self.with_told(py, provider, tools, write)?, provider)
     }
 
     /// What the constructor takes.

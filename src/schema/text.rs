@@ -43,7 +43,7 @@ fn read_other(text: &str, expected: Expected, read: ReadContainer) -> Option<Cow
         };
     };
     match first {
-        b'n' | b'N' if is_null(text) => {
+        b'n' | b'N' if means_null(text, expected) => {
             // A schema that has no place for a string has none for the word either.
             expected.reads_null().then_some(Cow::Borrowed("null"))
         }
@@ -65,9 +65,15 @@ fn read_other(text: &str, expected: Expected, read: ReadContainer) -> Option<Cow
     }
 }
 
-/// The bare `text` is the word null, as JSON or Python spells it.
+/// The bare `text` is the word null, as JSON or Python spells it, in any letters.
 pub(crate) fn is_null(text: &str) -> bool {
     text.eq_ignore_ascii_case("null") || text.eq_ignore_ascii_case("none")
+}
+
+/// The bare `text` means null: where it may be a text as well, only as JSON and Python spell the word. No template writes another
+/// spelling, and `none` is what a text may say.
+fn means_null(text: &str, expected: Expected) -> bool {
+    matches!(text, "null" | "None") || is_null(text) && !expected.allows(Expected::STRING)
 }
 
 /// An object or array that `read` reads, of a kind that is expected.

@@ -63,6 +63,8 @@ codes! {
         IncompleteCall => "incomplete_call",
         /// A call's arguments are not what its schema allows.
         InvalidArguments => "invalid_arguments",
+        /// The dialect was asked for by the id of a model of which nothing is known: the text decided.
+        UnknownModel => "unknown_model",
         /// Markers without a readable call were left in the text.
         StrayMarker => "stray_marker",
         /// Text stood where only calls should; it is in the content.

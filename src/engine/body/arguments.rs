@@ -54,7 +54,11 @@ impl Arguments {
         at: usize,
         byte: u8,
     ) -> Look<()> {
-        let vouched = || head.name.clone().is_some_and(|name| cx.vouches(name));
+        let vouched = || match head.name.clone() {
+            Some(name) => cx.vouches(name),
+            // The name stands in an id.
+            None => head.name(cx).is_some_and(|name| cx.tools.is_none() || cx.offered(&name)),
+        };
         match byte {
             b'{' => Look::Is(()),
             // Arguments in a string, or their first key without the brace; any other quote is the text's.
@@ -236,8 +240,8 @@ impl Arguments {
         Progress::Done { end }
     }
 
-    /// A message to a tool that is no JSON: all of it is the only argument of a tool that takes one, unless its header says that
-    /// it is JSON.
+    /// A message to a tool that is no JSON: all of it is the only argument of a tool that takes one, if its header says that it
+    /// is written in something else (`code`). What names no format may be prose that went to the wrong place.
     fn message(
         &mut self,
         cx: &Reader<'_>,
@@ -266,7 +270,8 @@ impl Arguments {
         let text = cx.slice(self.start, end).trim_end();
         let holds = channels.opens.iter().any(|open| memchr::memmem::find(text.as_bytes(), open.as_bytes()).is_some());
         let header = self.head.name.as_ref().map_or("", |name| cx.slice(name.end, self.start));
-        let whole = !holds && (goes_on || next >= cx.text.len()) && !header.contains(LABEL);
+        let formatted = channels.formats.iter().any(|format| format != LABEL && header.contains(format.as_str()));
+        let whole = !holds && (goes_on || next >= cx.text.len()) && formatted && !header.contains(LABEL);
         let found = cx.called(out, index).filter(|_| whole).and_then(|tool| only_argument(tool, text));
         if let Some(found) = &found {
             writer.piece(out, index, found.clone().into_arguments(cx.text).to_json());

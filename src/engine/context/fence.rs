@@ -201,7 +201,7 @@ impl Engine {
             && let Some(result) = u16::try_from(result).ok().filter(|_| !self.out.calls.is_empty())
         {
             self.remove(cx, at, below);
-            self.state = State::Invented { result, at, searched: at + opener.len() };
+            self.state = State::Invented { result: Some(result), at, searched: at + opener.len() };
             return Taken::Done;
         }
         if let Some(reason) = told!(self.holds_no_calls(cx, at)) {

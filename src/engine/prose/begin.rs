@@ -132,6 +132,9 @@ impl Engine {
         if self.needs_offered_head(form) && !head.is_offered(cx) {
             return Look::No;
         }
+        if cx.tools.is_none() && head.name.is_none() && told!(is_all(cx, template, head)).is_some() {
+            head.name.clone_from(&head.id);
+        }
         if told!(form.body_follows(cx, head)).is_none() {
             let name = head.name(cx).filter(|name| cx.tools.is_some() && !cx.offered(name));
             // Another template's opening marker may take more for a name.
@@ -146,6 +149,10 @@ impl Engine {
                 return Look::No;
             }
             if cx.tools.is_none() && head.name(cx).is_some_and(|name| is_no_name(&name)) {
+                self.out.trace.refuse(Reason::NoName, "");
+                return Look::No;
+            }
+            if cx.tools.is_none() && told!(is_between(cx, head)).is_some() {
                 self.out.trace.refuse(Reason::NoName, "");
                 return Look::No;
             }
@@ -242,5 +249,32 @@ impl Engine {
 
 /// The `name` begins as no tool's does, or it ends a sentence: where nobody says which tools there are, no such call is meant.
 fn is_no_name(name: &str) -> bool {
-    name.starts_with(['=', ':', ',', ';']) || name.ends_with(['.', ',', ';', '!', '?'])
+    name.starts_with(['=', ':', ',', ';']) || name.ends_with(['.', ':', ',', ';', '!', '?'])
+}
+
+/// The id in the `head` is all that stands in the call, which closes behind it: a name, though it has no number. Source: pattern 3 of
+/// `reliable-tool-calling-architecture.md`.
+fn is_all(cx: &Reader<'_>, template: &CallTemplate, head: &Head) -> Look<()> {
+    let plain = |id: &std::ops::Range<usize>| cx.part(id).bytes().all(|byte| char_class::QUALIFIED_NAME.has_byte(byte));
+    if template.body != Body::Arguments || !head.id.as_ref().is_some_and(plain) {
+        return Look::No;
+    }
+    let closer = template.tail.iter().find_map(Element::literal);
+    closer.map_or(Look::No, |closer| cx.literal(cx.skip_space(head.end), closer).unit())
+}
+
+/// The name in the `head`, behind which a closing marker stands, has a blank on either side: `<tool_call> and </tool_call>` are
+/// words that tell two markers apart. A model that calls a tool without arguments writes them in a line of their own or glued.
+fn is_between(cx: &Reader<'_>, head: &Head) -> Look<()> {
+    let Some(name) = &head.name else { return Look::No };
+    let byte = |at: usize| cx.bytes().get(at).copied();
+    if name.start.checked_sub(1).and_then(byte) != Some(b' ') || byte(name.end) != Some(b' ') {
+        return Look::No;
+    }
+    let next = cx.skip_space(name.end);
+    match (byte(next), byte(next + 1)) {
+        (Some(b'<'), None) | (None, _) if !cx.eof => Look::More,
+        (Some(b'<'), Some(b'/')) => Look::when(!cx.slice(name.end, next).contains('\n')),
+        _ => Look::No,
+    }
 }

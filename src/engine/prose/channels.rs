@@ -92,6 +92,21 @@ pub(super) fn opens_call(cx: &Reader<'_>, channels: &Channels, recipient: &str) 
     }
 }
 
+/// A message to `recipient` whose text begins at `body` is a call though nobody says which tools there are: the dialect was named,
+/// its other recipients are known, and an object stands there.
+fn addresses_tool(cx: &Reader<'_>, channels: &Channels, recipient: &str, body: usize) -> Look<()> {
+    let own = recipient == channels.role || channels.dropped.iter().any(|known| known == recipient);
+    let plain = !recipient.is_empty() && recipient.bytes().all(|byte| char_class::QUALIFIED_NAME.has_byte(byte));
+    if cx.tools.is_some() || cx.dialects.auto || channels.tool_prefix.is_empty() || own || !plain {
+        return Look::No;
+    }
+    cx.behind_space(body, body).then(|next| match cx.bytes().get(next) {
+        Some(b'{') => Look::Is(()),
+        None if !cx.eof => Look::More,
+        _ => Look::No,
+    })
+}
+
 fn namespaced(channels: &Channels, recipient: &str) -> bool {
     let parts = || recipient.split('.');
     !channels.tool_prefix.is_empty() && parts().count() > 1 && parts().all(|part| !part.is_empty())
@@ -248,6 +263,17 @@ impl Engine {
         for row in cx.dialects.channels.iter().copied() {
             // The prompt may have held the marker before the channel as well: `commentary to=functions.f<|message|>`.
             let Some(channels) = Self::channels(cx, row).filter(|c| !c.recipient.is_empty()) else { continue };
+            // Nobody said whose it is: the text is content, as that of any answer.
+            if cx.dialects.auto && !channels.message.is_empty() && self.given.mode == Mode::Content {
+                match cx.literal(start, &channels.message) {
+                    Look::Is(end) => {
+                        self.remove(cx, start, end);
+                        return Taken::Done;
+                    }
+                    Look::More => return Taken::More,
+                    Look::No => {}
+                }
+            }
             // Of a header that says nothing only its end is left: of whose message, the dialect that was named says.
             let end = if cx.dialects.auto { Look::No } else { cx.literal(start, &channels.message) };
             let to = |at: usize| cx.literal(at, &channels.recipient);
@@ -323,7 +349,10 @@ impl Engine {
         let listed = |list: &[String]| list.iter().any(|w| w == key);
 
         if let Some(name) = found.recipient.clone().filter(|_| !channels.calls_to_recipients)
-            && let Some(skip) = opens_call(cx, channels, recipient)
+            && let Some(skip) = match opens_call(cx, channels, recipient) {
+                Some(skip) => Some(skip),
+                None => told!(addresses_tool(cx, channels, recipient, body)).map(|()| 0),
+            }
         {
             if self.in_invented_turn(cx, at) || self.out.takes_no_more(cx, at) {
                 return Taken::No;
@@ -348,7 +377,9 @@ impl Engine {
             && ![&channels.content, &channels.reasoning, &channels.dropped].into_iter().any(|l| listed(l));
         let kind = match () {
             () if listed(&channels.reasoning) => MessageKind::Reasoning,
-            () if listed(&channels.dropped) => MessageKind::Dropped,
+            () if listed(&channels.dropped) || channels.dropped.iter().any(|to| to == recipient) => {
+                MessageKind::Dropped
+            }
             () if channels.content.first().is_some_and(|first| first == key) => MessageKind::Answer,
             () => MessageKind::Content,
         };

@@ -40,6 +40,7 @@ impl Engine {
             || waits
             || self.holds(Doubt::Quotes)
             || self.holds(Doubt::Alone)
+            || self.holds(Doubt::Draft)
             || !dialects.markers.none_in(came)
             || begins_line(text, self.at) != Some(false)
         {

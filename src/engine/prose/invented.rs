@@ -6,7 +6,7 @@ use crate::engine::look::seen;
 use crate::engine::origin::Origin;
 use crate::engine::reader::floor;
 use crate::engine::trace::Noted;
-use crate::engine::{Engine, Reader, State, Step, Taken};
+use crate::engine::{Engine, Look, Mode, Reader, State, Step, Taken, head};
 use crate::json::{ScanResult, Scanner};
 use crate::turn::{Issue, IssueCode};
 
@@ -88,15 +88,45 @@ impl Engine {
             }
         }
         self.remove(cx, at, end);
-        self.state = State::Invented { result, at, searched: end };
+        self.state = State::Invented { result: Some(result), at, searched: end };
+        Taken::Done
+    }
+
+    /// Right behind a call stands a result in the words of its dialect, as the model would have it: `Observation: 21`. With nothing
+    /// behind the word, the model was stopped there.
+    pub(super) fn observation(&mut self, cx: &Reader<'_>) -> Taken {
+        let Some(row) = self.out.calls.last().and_then(|call| call.origin.row(cx)) else { return Taken::No };
+        let shown = self.inline.is_some() || self.fence.is_some() || self.hold.is_some();
+        if row.dialect.observations.is_empty() || shown || self.given.mode != Mode::Content {
+            return Taken::No;
+        }
+        let at = cx.skip_space(self.given.from);
+        if !self.behind_removed(cx, at) {
+            return Taken::No;
+        }
+        let looks = row.dialect.observations.iter().map(|word| head::label(cx, at, word));
+        let end = seen!(Look::first_of(looks));
+        if cx.skip_space(end) >= cx.text.len() {
+            return if cx.eof { Taken::No } else { Taken::More };
+        }
+        self.remove(cx, at, end);
+        self.state = State::Invented { result: None, at, searched: end };
         Taken::Done
     }
 
     /// Reads the result that began at `at` to its end, or to the end of the text.
-    pub(crate) fn invented(&mut self, cx: &Reader<'_>, result: u16, at: usize, searched: usize) -> Step {
-        let Some((open, close)) = cx.dialects.results.get(usize::from(result)) else { return Step::Go };
+    /// Without markers it has no end: what the model goes on with rests on it.
+    pub(crate) fn invented(&mut self, cx: &Reader<'_>, result: Option<u16>, at: usize, searched: usize) -> Step {
+        let (open, close) = match result {
+            Some(result) => match cx.dialects.results.get(usize::from(result)) {
+                Some((open, close)) => (open.as_str(), close.as_str()),
+                None => return Step::Go,
+            },
+            None => ("", ""),
+        };
         let rest = cx.bytes().get(searched..).unwrap_or_default();
-        let (inside, end) = match memchr::memmem::find(rest, close.as_bytes()) {
+        let found = if close.is_empty() { None } else { memchr::memmem::find(rest, close.as_bytes()) };
+        let (inside, end) = match found {
             Some(i) => (searched + i, searched + i + close.len()),
             None if cx.eof => (cx.text.len(), cx.text.len()),
             None => {

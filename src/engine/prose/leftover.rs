@@ -1,9 +1,12 @@
 //! Markers that are left over: what opens or closes nothing, closing tags that no dialect has, and what the end of the text cut off.
 use crate::char_class;
-use crate::dialect::{CallId, CallTemplate, Element, Marker, RowId};
+use crate::dialect::{Body, CallId, CallTemplate, Element, Marker, Row, RowId, opener};
+use crate::engine::context::quotation;
+use crate::engine::look::{seen, told};
 use crate::engine::origin::Origin;
 use crate::engine::tail::cut_off;
-use crate::engine::{Doubt, Engine, Look, Mode, Reader, Taken, head, misspelt};
+use crate::engine::{Doubt, Engine, Given, Look, Mode, Reader, Taken, head, misspelt};
+use crate::json::{ScanResult, Scanner};
 use crate::turn::{Issue, IssueCode};
 
 /// Fewer bytes of a marker are no evidence.
@@ -110,6 +113,142 @@ impl Engine {
         })
     }
 
+    /// An opening marker, of those that `ends` lists, and its closing one at once, or with an empty list between them: a call of
+    /// nothing. Among the words of a line, tags are spoken of. Sources: tests of vLLM, SGLang and Dynamo.
+    pub(super) fn holds_nothing(&mut self, cx: &Reader<'_>, at: usize, ends: &[(usize, u32)]) -> Taken {
+        let plain = self.given.mode == Mode::Content && self.inline.is_none() && self.fence.is_none();
+        if !plain || self.hold.is_some() {
+            return Taken::No;
+        }
+        let Some((length, list)) = ends.last() else { return Taken::No };
+        let markers = cx.dialects.markers.list(*list).iter();
+        let end = seen!(Look::first_of(markers.map(|marker| Self::closed_empty(cx, *marker, at + length))));
+        let token = cx.slice(at, end).contains(['|', '｜']);
+        if !token {
+            if !self.begins_line(cx, at) {
+                return Taken::No;
+            }
+            match cx.rest(end).trim_start_matches([' ', '\t', '\r']) {
+                "" if !cx.eof => return Taken::More,
+                rest if rest.is_empty() || rest.starts_with(['\n', '<']) => {}
+                _ => return Taken::No,
+            }
+        }
+        self.left_out(cx, at..end, "a call of nothing");
+        self.remove(cx, at, end);
+        Taken::Done
+    }
+
+    /// An empty list stands behind the marker that ends at `end`: what would be read as a call of nothing.
+    pub(super) fn empty_list(cx: &Reader<'_>, end: usize) -> Look<()> {
+        let inside = seen!(cx.behind_space(end, end));
+        cx.literal(inside, "[").then(|at| cx.behind_space(at, at)).then(|at| cx.literal(at, "]")).unit()
+    }
+
+    /// The call that begins at `start` is cut off by the end of the text before it has a name: nothing was called, and the markup is
+    /// no content. `before`: what to restore then.
+    pub(in crate::engine) fn cut_call(
+        &mut self,
+        cx: &Reader<'_>,
+        (start, inside): (usize, usize),
+        origin: Origin,
+        before: &Given,
+    ) -> bool {
+        let plain = before.mode == Mode::Content && self.inline.is_none() && self.fence.is_none();
+        let template = origin.template(cx);
+        let unread = |template: &CallTemplate| !template.labelled && is_cut_body(cx, template.body, inside);
+        if !plain || self.hold.is_some() || !template.is_some_and(unread) {
+            return false;
+        }
+        if quotation::follows_word(cx, start) && !cx.at_line_start(start) {
+            return false;
+        }
+        self.given = before.clone();
+        self.out.cut = true;
+        self.left_out(cx, start..cx.text.len(), "a call that is cut off before its name");
+        self.cut_out(cx, start, cx.text.len());
+        true
+    }
+
+    /// As [`Self::closed_at_once`]; an empty list may stand there as well, and what closes the calls may be missing behind it.
+    fn closed_empty(cx: &Reader<'_>, marker: Marker, from: usize) -> Look<usize> {
+        let (closes, list, optional) = match marker {
+            Marker::Call(call) => match cx.dialects.call(call) {
+                Some(call) => (
+                    &call.tail,
+                    matches!(call.body, Body::Json | Body::Python)
+                        && call.head.iter().filter(|element| **element != Element::Space).count() == 1,
+                    !call.tail.iter().any(|element| matches!(element, Element::Literal(_))),
+                ),
+                None => return Look::No,
+            },
+            Marker::Section(section) => match cx.dialects.section(section) {
+                Some(section) if section.open.len() == 1 => (&section.close, false, false),
+                _ => return Look::No,
+            },
+            _ => return Look::No,
+        };
+        let next = seen!(cx.behind_space(from, from));
+        let empty = |at: usize| cx.literal(at, "[").then(|at| cx.behind_space(at, at)).then(|at| cx.literal(at, "]"));
+        let listed = if list { told!(empty(next)) } else { None };
+        let next = match listed {
+            Some(end) => seen!(cx.behind_space(end, end)),
+            None => next,
+        };
+        let looks = closes.iter().filter_map(Element::text).filter(|text| text.len() > SHORTEST);
+        match Look::first_of(looks.map(|text| cx.literal(next, text))) {
+            Look::No => Look::when(listed.is_some() && optional).map(|()| listed.unwrap_or(next)),
+            look => look,
+        }
+    }
+
+    /// The text ends in what opens calls at `at`, of the markers that `ends` lists, or in the beginning of a call behind it, before
+    /// its name is whole: nothing was called, and the markup is no content.
+    pub(super) fn cut_opener(&mut self, cx: &Reader<'_>, at: usize, ends: &[(usize, u32)]) -> Taken {
+        let plain = self.given.mode == Mode::Content && self.inline.is_none() && self.fence.is_none();
+        if !cx.eof || !plain || self.hold.is_some() || cx.rest(at).trim_ascii_end().len() < SHORTEST {
+            return Taken::No;
+        }
+        // Among the words of a line, what ends it is spoken of.
+        if quotation::follows_word(cx, at) && !self.begins_line(cx, at) {
+            return Taken::No;
+        }
+        let unfinished = cx.unfinished();
+        let cut = |(length, list): &(usize, u32)| {
+            let markers = cx.dialects.markers.list(*list).iter();
+            markers.copied().any(|marker| is_cut(cx, &unfinished, marker, at, at + length))
+        };
+        if !ends.iter().any(cut) {
+            return Taken::No;
+        }
+        self.out.cut = true;
+        self.left_out(cx, at..cx.text.len(), "a call that is cut off before its name");
+        self.cut_out(cx, at, cx.text.len());
+        Taken::Done
+    }
+
+    /// As [`Self::cut_opener`], where the text ends in the opening marker itself.
+    pub(super) fn cut_marker(&mut self, cx: &Reader<'_>, at: usize) -> Taken {
+        let rest = cx.rest(at);
+        let opens = |element: &[Element]| opener(element).is_some_and(|text| text.starts_with(rest));
+        let plain = self.given.mode == Mode::Content && self.inline.is_none() && self.fence.is_none();
+        let long = rest.len() > SHORTEST && rest.bytes().any(|byte| byte.is_ascii_alphanumeric());
+        if !cx.eof || !plain || self.hold.is_some() || !long {
+            return Taken::No;
+        }
+        if quotation::follows_word(cx, at) && !self.begins_line(cx, at) {
+            return Taken::No;
+        }
+        let mut rows = cx.dialects.rows.iter();
+        if !rows.any(|row| row.section_opens().any(opens) || row.heads().any(opens)) {
+            return Taken::No;
+        }
+        self.out.cut = true;
+        self.left_out(cx, at..cx.text.len(), "an opening marker that is cut off");
+        self.cut_out(cx, at, cx.text.len());
+        Taken::Done
+    }
+
     /// The marker opens calls, and behind `from` stands what closes them, or nothing: where that ends.
     fn closed_at_once(cx: &Reader<'_>, marker: Marker, from: usize) -> Look<usize> {
         let closes = match marker {
@@ -176,15 +315,15 @@ impl Engine {
     }
 
     /// A closing marker that closes nothing. Right behind a call of its dialect it is one too many, further on it closes a
-    /// call that lacked it, and at the end of a line it is left over where the dialect was named; elsewhere, and behind an
-    /// opening marker that is text, it is text.
+    /// call that lacked it, and at the end of a line it is left over; elsewhere, and behind an opening marker that is text, it is
+    /// text.
     pub(super) fn closes_nothing(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: RowId) -> Taken {
         if self.inline.is_some() || self.drafts(cx) {
             return Taken::No;
         }
-        // The special token of a marker that was found to be text is none of its own.
-        let prefix = cx.dialects.row(row).map_or("", |row| row.dialect.tag_prefix.as_str());
-        if !prefix.is_empty() && cx.slice(0, at).ends_with(prefix) {
+        // The special token of a marker that was found to be text is none of its own, whosever it is.
+        let mut prefixes = cx.dialects.rows.iter().map(|row| row.dialect.tag_prefix.as_str());
+        if prefixes.any(|prefix| !prefix.is_empty() && cx.slice(0, at).ends_with(prefix)) {
             return Taken::No;
         }
         if !self.call_ended(cx, at, row)
@@ -195,7 +334,12 @@ impl Engine {
             let in_other = self.section.is_some_and(|section| section.row != row);
             // Text that waits to be given out makes text of the marker before it.
             let unread = self.leftover.unread || self.given.opener.is_some() && !self.fresh_at(cx, at);
-            if cx.dialects.auto || self.fence.is_some() || unread || in_other {
+            if self.fence.is_some() || unread || in_other {
+                return Taken::No;
+            }
+            // What ends a turn as well closes no call where none was.
+            let is_token = |row: &Row| row.dialect.tokens.iter().any(|token| token == cx.slice(at, end));
+            if cx.dialects.auto && cx.dialects.rows.iter().any(is_token) {
                 return Taken::No;
             }
             let rest = cx.rest(end).trim_start_matches([' ', '\t', '\r']);
@@ -233,6 +377,10 @@ impl Engine {
             self.remove(cx, at, end);
         } else {
             self.give(cx, at, false);
+            if self.given.mode == Mode::Reasoning {
+                // The reasoning goes on behind it: what is blank there is its own.
+                self.out.text(Mode::Reasoning, cx.text, self.given.from..at);
+            }
             self.given.from = end;
             self.at = end;
         }
@@ -290,6 +438,46 @@ impl Engine {
         known.depth = known.depth.saturating_sub(1);
         known.looked = end;
         known.closes
+    }
+}
+
+/// The text ends at `from`, where a body begins, or in the beginning of one, before what is called is known.
+fn is_cut_body(cx: &Reader<'_>, body: Body, from: usize) -> bool {
+    let rest = cx.rest(from).trim_ascii();
+    match body {
+        _ if rest.is_empty() => true,
+        Body::Json => {
+            rest.starts_with(['{', '['])
+                && Scanner::new(0, cx.policy.max_depth).scan(rest.as_bytes(), false) == ScanResult::Incomplete
+        }
+        Body::Python => {
+            let names = rest.trim_start_matches('[');
+            names.bytes().all(|byte| char_class::QUALIFIED_NAME.has_byte(byte)) && !names.starts_with('.')
+        }
+        _ => false,
+    }
+}
+
+/// The text ends behind the `marker` that stands from `at` to `end`, before a call behind it has its name.
+fn is_cut(cx: &Reader<'_>, unfinished: &Reader<'_>, marker: Marker, at: usize, end: usize) -> bool {
+    let cut = |call: &CallTemplate, from: usize| match head::head(unfinished, from, &call.head) {
+        Look::More => {
+            let behind = opener(&call.head).map_or(0, str::len);
+            let rest = cx.rest(from).get(behind..).unwrap_or_default().trim_ascii();
+            // Dots stand for a call that is spoken of, and what has the end of a tag is another one.
+            !rest.contains('>') && !rest.ends_with(['.', ',', ';', '!', '?'])
+        }
+        Look::Is(head) => head.name.is_none() && is_cut_body(cx, call.body, head.end),
+        Look::No => false,
+    };
+    match marker {
+        Marker::Call(call) => cx.dialects.call(call).is_some_and(|call| cut(call, at)),
+        Marker::Section(section) => {
+            let inside = cx.skip_space(end);
+            let row = cx.dialects.row(section.row);
+            inside >= cx.text.len() || row.is_some_and(|row| row.calls.iter().any(|call| cut(call, inside)))
+        }
+        _ => false,
     }
 }
 

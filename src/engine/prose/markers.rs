@@ -7,7 +7,7 @@ use crate::engine::context;
 use crate::engine::head::{self, Head};
 use crate::engine::look::{seen, taken, told, unless};
 use crate::engine::trace::Reason;
-use crate::engine::{Engine, Look, Mode, Reader, Taken};
+use crate::engine::{Doubt, Engine, Look, Mode, Reader, Taken};
 use crate::turn::{Issue, IssueCode};
 
 /// The markers that stand at a place, and how far they were tried.
@@ -39,7 +39,12 @@ impl Engine {
                     MarkersHere { ends, count, quoted: None, none: 0, passed: Passed::default() }
                 }
                 At::Nothing => return Taken::No,
-                At::Partial(_) if cx.eof => return self.opens_nothing(cx, at, &[]).or(|| self.cut_closer(cx, at)),
+                At::Partial(_) if cx.eof => {
+                    return self
+                        .opens_nothing(cx, at, &[])
+                        .or(|| self.cut_closer(cx, at))
+                        .or(|| self.cut_marker(cx, at));
+                }
                 At::Partial(rest) => {
                     cx.awaits(rest);
                     return Taken::More;
@@ -98,6 +103,13 @@ impl Engine {
             self.out.trace.kept(at..at + ends[found.count - 1].0, None, Reason::Runaway);
             self.leftover.unread = true;
             return Taken::No;
+        }
+        if let Some((length, list)) = ends.last().copied()
+            && known.list(list).iter().any(|marker| marker.opens_calls())
+            && told!(Self::empty_list(cx, at + length)).is_some()
+        {
+            let ends = found.ends;
+            taken!(self.holds_nothing(cx, at, &ends[..found.count]));
         }
         let prose = self.fence.is_none() && self.section.is_none();
         let may_be_quoted = |(_, list): &(usize, u32)| known.list(*list).iter().any(|m| context::may_be_quoted(*m));
@@ -162,7 +174,10 @@ impl Engine {
         if cx.eof && self.cut_closer(cx, at) == Taken::Done {
             return Taken::Done;
         }
-        self.opens_nothing(cx, at, ends).or(|| self.unread_opener(cx, at, found))
+        self.opens_nothing(cx, at, ends)
+            .or(|| if quoted { Taken::No } else { self.holds_nothing(cx, at, ends) })
+            .or(|| if quoted { Taken::No } else { self.cut_opener(cx, at, ends) })
+            .or(|| self.unread_opener(cx, at, found))
     }
 
     /// None of the markers `found` at `at` is what it seems: what opens calls is text.
@@ -283,6 +298,11 @@ impl Engine {
     /// where the text begins, and ends one where that ends.
     fn token(&mut self, cx: &Reader<'_>, at: usize, end: usize, row: RowId) -> Taken {
         let token = cx.slice(at, end);
+        let answers = cx.dialects.row(row).is_some_and(|row| row.dialect.answers.iter().any(|answer| answer == token));
+        if answers && (self.given.mode == Mode::Reasoning || self.holds(Doubt::Reasoning)) {
+            self.speaks = Some(row);
+            return self.reasoning_closes(cx, at, end - at);
+        }
         let sure = token.contains(['|', '｜']) || cx.first_in_text(at);
         if self.inline.is_some() || !sure {
             match cx.behind_space(at, end) {

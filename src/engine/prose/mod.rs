@@ -39,6 +39,14 @@ impl Engine {
         if self.holds(Doubt::Alone) {
             return self.behind_lone_calls(cx);
         }
+        if self.holds(Doubt::Draft) {
+            return self.behind_draft(cx);
+        }
+        match self.observation(cx) {
+            Taken::Done => return Step::Go,
+            Taken::More if !cx.eof => return Step::More,
+            Taken::No | Taken::More => {}
+        }
         let bytes = cx.bytes();
         // Where it is unclear what begins, the text before is given out and nothing else begins there.
         let waited = self.unclear.stage(cx, self.at).is_some();
@@ -80,6 +88,7 @@ impl Engine {
                 Taken::Done
                     if matches!(self.state, State::Prose)
                         && self.fence.is_none()
+                        && !self.holds(Doubt::Draft)
                         && self.measure.falls(self.at, bytes.len()) =>
                 {
                     unclear = false;
@@ -179,12 +188,28 @@ impl Engine {
         Step::Go
     }
 
+    /// Behind reasoning with calls in it, which was closed: they were drafts if an answer follows. Source: users of Trinity in
+    /// SGLang, whose agents stopped at an answer of nothing.
+    #[cold]
+    fn behind_draft(&mut self, cx: &Reader<'_>) -> Step {
+        match cx.skip_tokens(self.at) {
+            Look::Is(next) if next >= cx.text.len() && cx.eof => self.keep(Doubt::Draft),
+            Look::Is(next) if next < cx.text.len() => {
+                let closer = self.hold.as_ref().map_or(self.at, |hold| hold.closer);
+                self.go_back(closer);
+            }
+            _ if !cx.eof => return Step::More,
+            _ => self.keep(Doubt::Draft),
+        }
+        Step::Go
+    }
+
     /// The text ends outside any call.
     pub(super) fn end(&mut self, cx: &Reader<'_>) {
         self.leave_paragraph(cx, self.at);
         self.leave_stop(cx);
         self.leave_inline(self.at);
-        [Doubt::Reasoning, Doubt::Quotes].into_iter().for_each(|doubt| self.keep(doubt));
+        [Doubt::Reasoning, Doubt::Draft, Doubt::Quotes].into_iter().for_each(|doubt| self.keep(doubt));
         if self.given.fresh && self.given.removed && cx.rest(self.given.from).trim_ascii_start().is_empty() {
             self.given.from = self.at;
         }

@@ -67,10 +67,8 @@ impl Engine {
     }
 
     pub(super) fn reasoning_closes(&mut self, cx: &Reader<'_>, at: usize, length: usize) -> Taken {
-        if self.holds(Doubt::Reasoning) {
-            self.go_back(at);
-        }
-        if self.given.mode == Mode::Reasoning {
+        // Behind a draft, the text is read as content for now.
+        if self.given.mode == Mode::Reasoning || self.holds(Doubt::Reasoning) {
             // In backticks that hold nothing else it is spoken of.
             if self.inline.is_some() && cx.slice(0, at).ends_with('`') {
                 match cx.bytes().get(at + length) {
@@ -79,6 +77,7 @@ impl Engine {
                     _ => {}
                 }
             }
+            self.draft_ends(cx, at);
             self.remove(cx, at, at + length);
             self.around.elements.leave(at + length);
             self.given.mode = Mode::Content;

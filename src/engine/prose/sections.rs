@@ -4,7 +4,7 @@ use crate::dialect::{CallTemplate, Marker, Row, SectionId};
 use crate::engine::context::quotation;
 use crate::engine::head::{self, Head};
 use crate::engine::look::{seen, taken, told};
-use crate::engine::{Engine, Look, Mode, Reader, Taken};
+use crate::engine::{Doubt, Engine, Look, Mode, Reader, Taken};
 
 /// Words that stand in a section before its first call have no more bytes.
 const MOST_WORDS: usize = 256;
@@ -162,6 +162,12 @@ impl Engine {
     /// The literal of `length` that begins what closes the section stands at `at`.
     pub(super) fn section_ends(&mut self, cx: &Reader<'_>, at: usize, length: usize, section: SectionId) -> Taken {
         let row = section.row;
+        // Of what closes both, the reasoning is what stands round the section: a draft does not end it.
+        let closes = |(_, close): &(String, String)| close == cx.slice(at, at + length);
+        let inside = self.given.mode == Mode::Reasoning || self.holds(Doubt::Reasoning);
+        if inside && cx.dialects.reasoning.iter().any(closes) {
+            return Taken::No;
+        }
         let open = self.in_section_of(row) || self.call_ended(cx, at, row);
         let Some(marker) = cx.dialects.section(section) else { return Taken::No };
         let mut head = Head::default();

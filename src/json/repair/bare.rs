@@ -183,6 +183,8 @@ impl Repairer<'_> {
             !self.argument
                 && (is_expression(text) || self.is_behind_label(at, text) || leaves_quote_open(text.as_bytes())),
         );
+        // Letters that are no string's prefix in any language, glued to a quoted string: a byte-level token, or a torn word.
+        self.guess_if(!self.argument && is_glued(text));
         // An escaped quote opens it: where it ends is not known.
         let list = self.bytes.get(after) == Some(&b']') && self.open.brackets == 0 && text.contains(',');
         self.guess_if(text.starts_with("\\\"") || !self.argument && (list || is_torn_text(text.as_bytes())));
@@ -429,4 +431,13 @@ fn token_end(bytes: &[u8], at: usize) -> usize {
         end += 1;
     }
     end
+}
+
+/// The text is a word of letters with a quoted string right behind it: `tr"ls"`.
+fn is_glued(text: &str) -> bool {
+    let word = text.find(['"', '\'']).unwrap_or(0);
+    let (letters, string) = text.split_at(word);
+    let mut ends = string.chars();
+    let (first, last) = (ends.next(), ends.next_back());
+    word > 0 && letters.chars().all(char::is_alphabetic) && first.is_some() && first == last
 }

@@ -184,7 +184,7 @@ impl Assembly {
             return;
         }
         let parallel = settle::is_parallel(&slot.name, self.reading.tools.as_deref());
-        let mut call = settle::call(slot, cut, self.reading.tools.as_deref(), &self.reading.options.policy);
+        let mut call = settle::call(slot, cut, &self.reading);
         if parallel && call.id.is_empty() {
             call.id = Cow::Owned(self.made_id(at));
         }
@@ -232,7 +232,7 @@ impl Assembly {
             inner.append(inner_at, &object);
             let inner = inner.slots.get_mut(inner_at)?;
             inner.close();
-            let call = settle::call(inner, false, self.reading.tools.as_deref(), policy);
+            let call = settle::call(inner, false, &self.reading);
             if !matches!(call.status, CallStatus::Ok | CallStatus::Repaired) {
                 return None;
             }
@@ -281,7 +281,7 @@ impl Assembly {
             inner.append(slot_at, &arguments);
             let Some(slot) = inner.slots.get_mut(slot_at) else { continue };
             slot.close();
-            let call = settle::call(slot, false, self.reading.tools.as_deref(), &self.reading.options.policy);
+            let call = settle::call(slot, false, &self.reading);
             let index = self.announced;
             self.announced += 1;
             self.used_ids.push(id);

@@ -1,5 +1,6 @@
 //! Messages of Chat Completions and its relatives: OpenAI, Mistral, Cohere, Ollama.
 use super::model::{Answer, Call, Media, MediaKind, Message, Part, Role, text_of, text_with};
+use super::reasoning::{claude_blocks, text_of_details};
 use super::side::ERROR_PREFIX;
 use super::{Notes, Written, gemini, keep_aside, media, object_of, provider_id, text_of_arguments};
 use crate::provider::{Provider, arguments, extra};
@@ -63,6 +64,9 @@ pub(super) fn read(message: &Value, index: usize, provider: Provider, out: &mut 
                 text.clone_into(&mut reasoning);
             }
         }
+        if reasoning.is_empty() {
+            reasoning = text_of_details(message);
+        }
         if let Some(refusal) = message.get("refusal").and_then(Value::as_str).filter(|text| !text.is_empty())
             && !parts.iter().any(|part| matches!(part, Part::Text(_)))
         {
@@ -78,6 +82,9 @@ pub(super) fn read(message: &Value, index: usize, provider: Provider, out: &mut 
     }
     if let Some(parts) = signed_parts(raw, &message.parts) {
         message.state.insert("gemini".to_owned(), json!({ "parts": parts }));
+    }
+    if let Some(blocks) = claude_blocks(raw, &message.parts).filter(|_| role == Role::Assistant) {
+        message.state.insert("anthropic".to_owned(), json!({ "content": blocks }));
     }
     out.push(message);
 }
@@ -127,8 +134,17 @@ const SIGNATURE: &str = "/extra_content/google/thought_signature";
 /// its calls; `None` if it gave none.
 fn signed_parts(message: &Value, parts: &[Part]) -> Option<Vec<Value>> {
     let calls = message.get("tool_calls")?.as_array()?;
-    let signature = |call: usize| calls.get(call)?.pointer(SIGNATURE).filter(|signature| signature.is_string());
-    (0..calls.len()).find_map(signature)?;
+    signed_by(parts, calls.len(), |call| calls.get(call)?.pointer(SIGNATURE))
+}
+
+/// As [`signed_parts`], of an answer: `fields` are what its `count` calls had beside their own, by number.
+pub(super) fn signed_calls(fields: &Value, parts: &[Part], count: usize) -> Option<Vec<Value>> {
+    signed_by(parts, count, |call| fields.get(call.to_string())?.pointer(SIGNATURE))
+}
+
+fn signed_by<'v>(parts: &[Part], count: usize, signature: impl Fn(usize) -> Option<&'v Value>) -> Option<Vec<Value>> {
+    let signature = |call: usize| signature(call).filter(|signature| signature.is_string());
+    (0..count).find_map(signature)?;
     let mut number = 0..;
     let parts = parts.iter().filter_map(|part| match part {
         Part::Text(text) => Some(json!({"text": text})),
@@ -301,6 +317,20 @@ fn assistant(message: &Message, provider: Provider, notes: &mut Notes) -> Value 
     }
     if !calls.is_empty() {
         out.insert("tool_calls".into(), Value::Array(calls));
+    }
+    let own = message.parts.iter().filter_map(|part| match part {
+        Part::Opaque(_, value) if provider != Provider::Ollama => Some(value),
+        _ => None,
+    });
+    let own: Vec<Value> = own.cloned().collect();
+    if !own.is_empty() {
+        let mut list = match out.get_mut("content").map(Value::take) {
+            Some(Value::Array(list)) => list,
+            Some(Value::String(text)) if !text.is_empty() => vec![text_part(&text)],
+            _ => Vec::new(),
+        };
+        list.extend(own);
+        out.insert("content".into(), Value::Array(list));
     }
     if let Some(Value::Array(parts)) = kept(extra::PARTS) {
         let mut list = match out.get_mut("content").map(Value::take) {

@@ -64,17 +64,12 @@ pub(super) fn check(messages: &[Message], provider: Provider) -> Vec<Issue> {
                 push(&mut found, IssueCode::BadName, index, message);
             }
         }
-        if message.role != Role::Tool && empty(message) {
+        if message.role != Role::Tool && strip::is_empty(message, provider) {
             push(&mut found, IssueCode::EmptyContent, index, "the message is empty".to_owned());
         }
     }
     order(messages, provider, &mut found);
     found
-}
-
-fn empty(message: &Message) -> bool {
-    message.state.is_empty()
-        && message.parts.iter().all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()))
 }
 
 /// How long a tool's name may be, and which signs it may have beside letters and digits.
@@ -276,7 +271,7 @@ fn blocks(message: &Value, note: &mut impl FnMut(IssueCode, &str)) {
 }
 
 fn blank_text(part: &Value, note: &mut impl FnMut(IssueCode, &str)) {
-    if part.get("text").and_then(Value::as_str).is_some_and(|text| text.trim().is_empty()) {
+    if strip::is_blank_text(part) {
         note(IssueCode::EmptyContent, "a text is nothing but white space");
     }
 }

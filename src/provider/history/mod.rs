@@ -14,6 +14,7 @@ mod media;
 mod model;
 mod pairs;
 mod patch;
+mod reasoning;
 mod repair;
 mod responses;
 mod rest;
@@ -26,6 +27,7 @@ mod words;
 pub use check::check_history;
 pub use ids::provider_id;
 pub use model::{Answer, Call, Media, MediaKind, Message, Part, Role, Source, text_of};
+pub use reasoning::Reasoned;
 pub use repair::repair_history;
 
 pub(super) use model::text_with;
@@ -415,12 +417,28 @@ pub fn convert_messages(
     to: Provider,
     side: Option<&Map<String, Value>>,
 ) -> Result<Written, Error> {
+    convert_reasoned(messages, system, from, to, Reasoned::Never, side)
+}
+
+/// As [`convert_messages`], to a route that takes reasoning back.
+///
+/// # Errors
+/// [`ErrorCode::BadMessage`]
+pub fn convert_reasoned(
+    messages: &[Value],
+    system: Option<&Value>,
+    from: Option<Provider>,
+    to: Provider,
+    reasoned: Reasoned,
+    side: Option<&Map<String, Value>>,
+) -> Result<Written, Error> {
     let from = from.unwrap_or_else(|| detect_history(messages));
     let mut issues = Vec::new();
     let side = side.map(|side| side::place(side, messages, from, &mut issues));
     let side = side.as_ref();
-    let (read, places) = read_with_places(messages, system, from, side)?;
+    let (mut read, places) = read_with_places(messages, system, from, side)?;
     if from != to {
+        reasoned.carry(&mut read);
         note_unread(messages, from, &mut issues);
         for (index, message) in messages.iter().enumerate() {
             if let Some(text) = roles::not_understood(message, from) {
@@ -467,7 +485,14 @@ pub fn convert_messages(
 /// All its calls are in it, also those that may not run: their error result must answer them. Where arguments cannot be sent
 /// back (cut off, unreadable), `{}` stands for them. For Responses the items are in `output` of the object.
 pub fn assistant_message(turn: &Turn<'_>, provider: Provider) -> Value {
-    let mut written = write_history(&[turn_message(turn)], provider);
+    reasoned_message(turn, provider, Reasoned::Never)
+}
+
+/// As [`assistant_message`], for a route that takes reasoning back.
+pub fn reasoned_message(turn: &Turn<'_>, provider: Provider, reasoned: Reasoned) -> Value {
+    let mut message = [turn_message(turn)];
+    reasoned.carry(&mut message);
+    let mut written = write_history(&message, provider);
     match provider {
         Provider::OpenAiResponses => Value::Array(written.messages),
         _ if written.messages.is_empty() => json!({}),
@@ -520,6 +545,11 @@ pub fn turn_message(turn: &Turn<'_>) -> Message {
     let native = !matches!(turn.source, crate::turn::Source::Text | crate::turn::Source::FailedGeneration);
     if let (true, Some(Value::Object(state))) = (native, &turn.provider_state) {
         message.state = state.clone();
+    }
+    let fields = message.state.get("openai").and_then(|state| state.get("calls"));
+    let signed = fields.and_then(|fields| chat::signed_calls(fields, &message.parts, turn.tool_calls.len()));
+    if let (Some(parts), false) = (signed, message.state.contains_key("gemini")) {
+        message.state.insert("gemini".to_owned(), json!({ "parts": parts }));
     }
     message
 }

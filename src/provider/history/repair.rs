@@ -4,7 +4,8 @@ use super::model::{Answer, Message, Part, Role};
 use super::pairs::{Place, pairs};
 use super::verbatim::Mended;
 use super::{
-    Written, detect_history, gemini, ids, read_history, rest, side, strip, system_text, write_history, write_traced,
+    Written, detect_history, gemini, ids, provider_id, read_history, rest, side, strip, system_text, write_history,
+    write_traced,
 };
 use crate::error::Error;
 use crate::provider::Provider;
@@ -57,8 +58,7 @@ pub fn repair_history(
     unique_ids(&mut mended, provider, &mut note);
     let mut mended = pair(mended, &pairs, provider, &mut note);
     mended.retain(|message| {
-        let empty = message.state.is_empty()
-            && message.parts.iter().all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()));
+        let empty = strip::is_empty(message, provider);
         if empty {
             note(IssueCode::EmptyContent, message.origin, "an empty message was left out".to_owned());
         }
@@ -227,14 +227,16 @@ fn unique_ids(messages: &mut [Message], provider: Provider, note: &mut impl Note
     let mut seen: HashSet<String> = HashSet::new();
     // The first made of an id that may not be taken.
     let mut attempts: HashMap<String, u64> = HashMap::new();
-    let mut all: HashSet<String> = messages.iter().flat_map(Message::calls).map(|call| call.id.clone()).collect();
+    // Two ids may become one in the provider's grammar.
+    let spelt = |id: &str| if provider == Provider::Gemini { id.to_owned() } else { provider_id(id, provider) };
+    let mut all: HashSet<String> = messages.iter().flat_map(Message::calls).map(|call| spelt(&call.id)).collect();
     for message in messages.iter_mut().filter(|message| message.role == Role::Assistant) {
         if provider != Provider::Mistral {
             seen.clear();
         }
         for part in &mut message.parts {
             let Part::Call(call) = part else { continue };
-            if call.id.is_empty() || seen.contains(&call.id) {
+            if call.id.is_empty() || seen.contains(&spelt(&call.id)) {
                 let attempt = attempts.entry(call.id.clone()).or_insert(1);
                 let mut id = ids::made(&call.id, provider, *attempt);
                 while !all.insert(id.clone()) {
@@ -245,7 +247,7 @@ fn unique_ids(messages: &mut [Message], provider: Provider, note: &mut impl Note
                 note(IssueCode::DuplicateId, message.origin, text);
                 call.id = id;
             }
-            seen.insert(call.id.clone());
+            seen.insert(spelt(&call.id));
         }
     }
 }
@@ -272,6 +274,11 @@ impl Results {
         provider: Provider,
     ) -> (Self, Vec<(usize, Message)>) {
         let calls: HashMap<Place, Place> = pairs.iter().map(|(call, result)| (*result, *call)).collect();
+        let id = |(at, number): Place| match messages.get(at)?.parts.get(number)? {
+            Part::Call(call) => Some(call.id.clone()),
+            _ => None,
+        };
+        let ids: HashMap<Place, String> = pairs.keys().filter_map(|call| Some((*call, id(*call)?))).collect();
         let mut results = Self { own: HashMap::new(), answered: HashSet::new(), orphans: Vec::new() };
         let mut rest: Vec<(usize, Message)> = Vec::new();
         for (at, message) in messages.into_iter().enumerate() {
@@ -281,11 +288,15 @@ impl Results {
             }
             let (mut others, mut stay) = (Vec::new(), Vec::new());
             for (number, part) in message.parts.into_iter().enumerate() {
-                let Part::Answer(answer) = part else {
+                let Part::Answer(mut answer) = part else {
                     others.push(part);
                     continue;
                 };
                 let place = (at, number);
+                // The call may have been given another one.
+                if let Some(id) = calls.get(&place).and_then(|call| ids.get(call)) {
+                    answer.id.clone_from(id);
+                }
                 match calls.get(&place) {
                     // Anywhere behind the call is right there.
                     Some(call) if provider == Provider::OpenAiResponses && call.0 < at => {
@@ -352,10 +363,25 @@ impl Results {
             note(IssueCode::OrphanResult, origin, text);
             let name = if answer.name.is_empty() { "a tool" } else { &answer.name };
             let mut parts = vec![Part::Text(format!("Result of {name}:\n"))];
-            parts.extend(answer.parts);
+            parts.extend(answer.parts.into_iter().map(as_words));
             (at, Message { origin, ..Message::new(Role::User, parts) })
         };
         self.orphans.into_iter().map(said).collect()
+    }
+}
+
+/// A part of a result, for a message of the user's: what would be a call or a result of its own there is told as text.
+fn as_words(part: Part) -> Part {
+    const KEYS: [&str; 6] =
+        ["toolUse", "toolResult", "functionCall", "function_call", "functionResponse", "function_response"];
+    match part {
+        Part::Opaque(_, block)
+            if KEYS.iter().any(|key| block.get(*key).is_some())
+                || matches!(block.get("type").and_then(Value::as_str), Some("tool_use" | "tool_result")) =>
+        {
+            Part::Text(block.to_string())
+        }
+        other => other,
     }
 }
 

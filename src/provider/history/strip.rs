@@ -12,6 +12,24 @@ pub(super) const fn refuses_blank(provider: Provider) -> bool {
     matches!(provider, Provider::Anthropic | Provider::Bedrock)
 }
 
+/// Whether a block is a text of nothing but white space, or says that it is one and has none.
+pub(super) fn is_blank_text(block: &Value) -> bool {
+    match block.get("text") {
+        Some(Value::String(text)) => text.trim().is_empty(),
+        _ => block.get("type").and_then(Value::as_str) == Some("text"),
+    }
+}
+
+/// Whether nothing of the message would be left once it is written for `provider`. Ollama's messages have no parts.
+pub(super) fn is_empty(message: &Message, provider: Provider) -> bool {
+    let says_nothing = |part: &Part| match part {
+        Part::Text(text) => text.trim().is_empty(),
+        Part::Opaque(..) => provider == Provider::Ollama,
+        _ => false,
+    };
+    message.state.is_empty() && message.parts.iter().all(says_nothing)
+}
+
 /// Whether a list of parts may have a text for a part: servers of Chat Completions take it.
 const fn takes_bare_text(provider: Provider) -> bool {
     matches!(provider, Provider::OpenAi | Provider::Mistral | Provider::Cohere | Provider::Ollama)
@@ -24,8 +42,13 @@ const LISTS: [&str; 3] = ["content", "parts", "output"];
 const INNER: [&str; 4] = ["/content", "/toolResult/content", "/functionResponse/parts", "/function_response/parts"];
 
 fn is_part(part: &Value, provider: Provider) -> bool {
-    part.is_object() || takes_bare_text(provider) && part.is_string()
+    let holds = |key: &&str| part.get(*key).is_some_and(|held| !held.is_object());
+    part.is_object() && !(provider == Provider::Gemini && HOLDERS.iter().any(holds))
+        || takes_bare_text(provider) && part.is_string()
 }
+
+/// Members of Gemini's parts that hold an object: with anything else in them, the part is none.
+const HOLDERS: [&str; 4] = ["functionCall", "function_call", "functionResponse", "function_response"];
 
 /// Whether a list of `message` has a part that is neither an object nor, where that is allowed, a text.
 pub(super) fn has_odd_part(message: &Value, provider: Provider) -> bool {
@@ -125,7 +148,7 @@ pub(super) fn unsayable(
         let Some(template) = template(message, provider) else { continue };
         template.retain_mut(|part| {
             let Some(number) = part.get("$call").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok()) else {
-                return !part.get("text").and_then(Value::as_str).is_some_and(blank);
+                return !(refuses_blank(provider) && is_blank_text(part));
             };
             let before = nameless.get(..number).unwrap_or_default().iter().filter(|nameless| **nameless).count();
             if let Some(slot) = part.get_mut("$call") {

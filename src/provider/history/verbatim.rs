@@ -172,10 +172,11 @@ impl Mended<'_> {
         issues: &mut Vec<Issue>,
     ) {
         let before = |at: usize| old.from.partition_point(|message| *message < at);
+        let joined = &old.joined;
         let old = old.written.messages.get(before(unit.read.start)..before(unit.read.end)).unwrap_or_default();
         let raw = self.raw.get(unit.raw.clone()).unwrap_or_default();
-        // Where one is written as two, none tells which is which.
-        if old.len() != raw.len() {
+        // Where one is written as two, or into the one before, none tells which is which.
+        if old.len() != raw.len() || joined.contains(&unit.read.start) {
             return;
         }
         let mut free = own.to_vec();

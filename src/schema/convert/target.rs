@@ -64,6 +64,7 @@ const NAMES: &[(&str, Format)] = &[
     ("litellm", Format::OpenAi),
     ("deepseek", Format::OpenAi),
     ("xai", Format::OpenAi),
+    ("venice", Format::OpenAi),
     ("together", Format::OpenAi),
     ("fireworks", Format::OpenAi),
     ("cerebras", Format::OpenAi),
@@ -113,7 +114,13 @@ impl Format {
     /// The error for a name that means none of the formats that are `taken`.
     pub(crate) fn unknown(name: &str, taken: impl Fn(Self) -> bool) -> Error {
         let known: Vec<&str> = NAMES.iter().filter(|(_, format)| taken(*format)).map(|(name, _)| *name).collect();
-        let message = format!("no provider is called {name:?}; there are {}", known.join(", "));
+        let written = plain(name);
+        let near = known.iter().map(|known| (strsim::osa_distance(&written, known), *known)).min();
+        let meant = near.filter(|(distance, near)| *distance * 3 <= near.len()).map(|(_, near)| near);
+        let message = match meant {
+            Some(near) => format!("no provider is called {name:?}: did you mean {near:?}?"),
+            None => format!("no provider is called {name:?}; there are {}", known.join(", ")),
+        };
         Error::at(ErrorCode::UnknownProvider, name, message)
     }
 

@@ -142,7 +142,7 @@ pub(super) fn translate(transcoder: &Transcoder, bytes: &[u8]) -> Result<Transla
         functions: client == ClientApi::Chat && !body.list("functions").is_empty() && body.list("tools").is_empty(),
         wanted,
         kinds: declared.kinds.clone(),
-        reading: Reading { tools: offered, options: options.engine.clone(), dialects },
+        reading: Reading { tools: offered, options: options.engine.clone(), dialects, entities: false },
         used: used_ids(&body, client),
         input_tokens: estimate::tokens(bytes.len()),
     };
