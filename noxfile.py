@@ -149,6 +149,13 @@ def e2e(session: nox.Session) -> None:
 
 
 @nox.session
+def fleet(session: nox.Session) -> None:
+    """Models that answer as real ones do, at their rates: how often a turn of the client succeeds, and what it takes."""
+    install_package(session)
+    session.run("python", "benches/python/fleet.py")
+
+
+@nox.session
 def wheel(session: nox.Session) -> None:
     """Build the wheel to publish into target/dist, by a profile of what runs often: nox -s wheel [-- LLVM_PROFDATA].
 

@@ -268,6 +268,36 @@ def test_a_key_goes_only_where_it_belongs(monkeypatch: pytest.MonkeyPatch) -> No
     assert SyncClient("m")._models[0].api_key == "secret"
 
 
+def test_a_key_is_not_sent_to_another_server() -> None:
+    """Neither the client's own nor that of an SDK's client, whose headers hold it."""
+    seen = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append((request.url.host, request.method, request.headers.get("authorization"), request.headers.get("x")))
+        if request.method == "GET":
+            return httpx.Response(404)
+        if request.url.host == "first":
+            return httpx.Response(401)
+        return httpx.Response(200, json={"choices": [{"message": {"content": "It is noon."}}]})
+
+    http = httpx.Client(transport=httpx.MockTransport(answer))
+    other = {"model": "n", "base_url": "http://second/v1"}
+    client = SyncClient(
+        "m",
+        "http://first/v1",
+        api_key="secret",
+        client=http,
+        escalate=[other],
+        headers={"x": "y"},
+        capabilities=CapabilityStore(),
+    )
+    client._target.headers = {"Authorization": "Bearer of the SDK"}
+    assert client.complete(ASK).content == "It is noon."
+    assert {host for host, *_ in seen} == {"first", "second"}
+    assert all((key == "Bearer secret") if host == "first" else (key is None) for host, _, key, _ in seen)
+    assert all(x == "y" for *_, x in seen)
+
+
 # What each API is sent, natively and otherwise, by the example of its reference.
 REQUESTS = json.loads(Path(ROOT / "tests/data/exchange/requests.json").read_text("utf-8"))
 

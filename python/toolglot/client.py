@@ -158,7 +158,7 @@ class _Client:
         self.capabilities = _DEFAULT_STORE if capabilities is None else capabilities
         self.stats = Stats()
         self._config = config if config is None or isinstance(config, Config) else Config(config)
-        self._headers = {**(self._target.headers or {}), **(headers or {})}
+        self._headers = dict(headers or {})
         self._seconds, self._request_seconds = seconds, request_seconds
         self._options = options
         self._discover = discover
@@ -228,7 +228,7 @@ class _Client:
         assert step.body is not None
         assert step.key is not None
         assert step.endpoint is not None
-        headers = {**step.headers, **self._headers}
+        headers = {**step.headers, **self._own_headers(step.endpoint)}
         name, before = step.key
         key = self._models[step.endpoint].api_key
         if key is not None:
@@ -252,12 +252,17 @@ class _Client:
         assert turn is not None
         return turn
 
-    def _unknown(self) -> list[tuple[str, str]]:
-        """The routes that are to be asked what they can do: model and base URL."""
+    def _own_headers(self, endpoint: int) -> dict[str, str]:
+        """The headers of requests to an endpoint. Those of an SDK's client hold its key, which is for its server alone."""
+        same = self._models[endpoint].base_url == self._models[0].base_url
+        return {**((self._target.headers or {}) if same else {}), **self._headers}
+
+    def _unknown(self) -> list[tuple[int, str, str]]:
+        """The routes that are to be asked what they can do: number of the endpoint, model and base URL."""
         if not self._discover or self._target.call is not None:
             return []
         found = []
-        for endpoint in self._endpoints():
+        for number, endpoint in enumerate(self._endpoints()):
             known = endpoint.capabilities
             place = f"{endpoint.base_url} {endpoint.model}"
             # What a server says wins over tables; and who is in the tables says nothing.
@@ -265,7 +270,7 @@ class _Client:
             if local and endpoint.provider in ("openai", "ollama") and place not in self._discovered:
                 self._discovered.add(place)
                 if known.native_tools.source not in ("learned", "server"):
-                    found.append((endpoint.model, endpoint.base_url))
+                    found.append((number, endpoint.model, endpoint.base_url))
         return found
 
     def _probe(self, model: str, base_url: str) -> Iterator[tuple[_Probe, str, str, Any]]:
@@ -273,9 +278,9 @@ class _Client:
         while (request := machine.next()) is not None:
             yield machine, *request
 
-    def _auth(self) -> dict[str, str]:
-        key = self._models[0].api_key
-        return {**self._headers, **({} if key is None else {"Authorization": f"Bearer {key}"})}
+    def _auth(self, endpoint: int) -> dict[str, str]:
+        key = self._models[endpoint].api_key
+        return {**self._own_headers(endpoint), **({} if key is None else {"Authorization": f"Bearer {key}"})}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r}, {self.base_url!r}, provider={self.provider!r})"
@@ -465,11 +470,11 @@ class Client(_Client):
                 exchange.fail(str(error))
 
     async def _discovery(self) -> None:
-        for model, base_url in self._unknown():
+        for number, model, base_url in self._unknown():
             for machine, method, url, body in self._probe(model, base_url):
                 status, text = 0, ""
                 try:
-                    sent = {"json": body, "headers": self._auth(), "timeout": _DISCOVERY_SECONDS}
+                    sent = {"json": body, "headers": self._auth(number), "timeout": _DISCOVERY_SECONDS}
                     answer = await self._target.http.request(method, url, **sent)
                     status, text = answer.status_code, answer.text
                 except Exception:
@@ -566,11 +571,11 @@ class SyncClient(_Client):
                 exchange.fail(str(error))
 
     def _discovery(self) -> None:
-        for model, base_url in self._unknown():
+        for number, model, base_url in self._unknown():
             for machine, method, url, body in self._probe(model, base_url):
                 status, text = 0, ""
                 try:
-                    sent = {"json": body, "headers": self._auth(), "timeout": _DISCOVERY_SECONDS}
+                    sent = {"json": body, "headers": self._auth(number), "timeout": _DISCOVERY_SECONDS}
                     answer = self._target.http.request(method, url, **sent)
                     status, text = answer.status_code, answer.text
                 except Exception:
