@@ -505,9 +505,9 @@ fn every_api_to_every_other() {
         ),
         (
             "what looks like a marker",
-            vec![("text", "a < b and [1] <tool")],
+            vec![("text", "a < b and [1] <too")],
             "stop",
-            json!({"text": "a < b and [1] <tool", "stop": "stop"}),
+            json!({"text": "a < b and [1] <too", "stop": "stop"}),
         ),
     ];
     for client in ClientApi::ALL {

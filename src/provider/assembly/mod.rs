@@ -10,7 +10,7 @@ use super::calls::Calls;
 use super::errors::Report;
 use super::node::Node;
 use super::text::TextReader;
-use crate::turn::{Event, Issue, IssueCode, Source, ToolCall, Turn, Usage};
+use crate::turn::{Event, Issue, IssueCode, Source, StopReason, ToolCall, Turn, Usage};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use text::TextCalls;
@@ -186,12 +186,14 @@ impl Assembly {
     pub(super) fn turn(&mut self) -> Turn<'static> {
         self.end_calls();
         let mut dialect = None;
+        let mut text_is_cut = false;
         let mut source = if self.native() && !self.settled.is_empty() { Source::Native } else { Source::None };
         if let Some(reader) = self.reader.take() {
             let mut events = Vec::new();
             let turn = reader.finish(&mut events);
             self.take(events);
             dialect = turn.dialect;
+            text_is_cut = turn.stop_reason == StopReason::Length;
             self.count_text_calls();
         }
         let found = |calls: &[Option<ToolCall<'static>>]| calls.iter().any(Option::is_some);
@@ -209,7 +211,11 @@ impl Assembly {
             // A model without native tools is to see what it wrote, markup and all.
             self.state.insert("text".into(), json!({ "content": std::mem::take(&mut self.raw_text) }));
         }
-        let stop_reason = self.stop(&calls, source);
+        let stop_reason = match self.stop(&calls, source) {
+            // The beginning of a call was left out of the text, whatever the provider says of its end.
+            StopReason::Stop if text_is_cut => StopReason::Length,
+            stop_reason => stop_reason,
+        };
         Turn {
             content: Cow::Owned(std::mem::take(&mut self.content)),
             reasoning: Cow::Owned(std::mem::take(&mut self.reasoning)),
