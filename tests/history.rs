@@ -82,9 +82,12 @@ fn a_turn_goes_into_a_message_and_comes_back() {
                     });
                 }
             }
-            assert_eq!(first, second, "{file}: {}\n{message:#}", case["name"]);
             let cut = turn.tool_calls.iter().any(|call| !call.status.readable());
-            if !cut {
+            if cut {
+                // Each is there, with no arguments: its error result must answer it.
+                assert_eq!(again.tool_calls.len(), turn.tool_calls.len(), "{file}: {}\n{message:#}", case["name"]);
+            } else {
+                assert_eq!(first, second, "{file}: {}\n{message:#}", case["name"]);
                 assert_eq!(again.reasoning, turn.reasoning, "{file}: {}", case["name"]);
                 let key = provider.as_str();
                 let state = |turn: &Turn<'_>| turn.provider_state.as_ref().and_then(|state| state.get(key)).cloned();

@@ -447,7 +447,9 @@ fn is_cut_body(cx: &Reader<'_>, body: Body, from: usize) -> bool {
     match body {
         _ if rest.is_empty() => true,
         Body::Json => {
-            rest.starts_with(['{', '['])
+            // What a list begins with must be able to call.
+            let first = rest.strip_prefix('[').map_or(rest, str::trim_ascii_start);
+            (first.is_empty() || first.starts_with('{'))
                 && Scanner::new(0, cx.policy.max_depth).scan(rest.as_bytes(), false) == ScanResult::Incomplete
         }
         Body::Python => {
@@ -465,7 +467,7 @@ fn is_cut(cx: &Reader<'_>, unfinished: &Reader<'_>, marker: Marker, at: usize, e
             let behind = opener(&call.head).map_or(0, str::len);
             let rest = cx.rest(from).get(behind..).unwrap_or_default().trim_ascii();
             // Dots stand for a call that is spoken of, and what has the end of a tag is another one.
-            !rest.contains('>') && !rest.ends_with(['.', ',', ';', '!', '?'])
+            !rest.contains(['<', '>']) && !rest.ends_with(['.', ',', ';', '!', '?'])
         }
         Look::Is(head) => head.name.is_none() && is_cut_body(cx, call.body, head.end),
         Look::No => false,

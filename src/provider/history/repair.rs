@@ -294,8 +294,10 @@ impl Results {
                 };
                 let place = (at, number);
                 // The call may have been given another one.
-                if let Some(id) = calls.get(&place).and_then(|call| ids.get(call)) {
+                if let Some(id) = calls.get(&place).and_then(|call| ids.get(call)).filter(|id| **id != answer.id) {
                     answer.id.clone_from(id);
+                    // What was read of the name may be that of another call with the id.
+                    answer.name.clear();
                 }
                 match calls.get(&place) {
                     // Anywhere behind the call is right there.
@@ -334,7 +336,6 @@ impl Results {
                     } else {
                         note(IssueCode::MisplacedResult, from, format!("the result for `{id}` moved behind its call"));
                     }
-                    // What was read of the name may be that of another call with the id.
                     if answer.id != id || answer.name.is_empty() {
                         answer = Answer { id, name, ..answer };
                     }
