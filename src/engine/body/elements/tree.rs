@@ -220,10 +220,8 @@ impl<'t> Tree<'t> {
             Node::Children(open.children, open.mixed.trim().to_owned(), written.unwrap_or_default())
         };
         self.at += closer.len();
-        if open.depth == 0 {
-            if !self.prefix.is_empty() {
-                self.taken.insert(open.name.to_owned());
-            }
+        if open.depth == 0 && !self.prefix.is_empty() {
+            self.taken.insert(open.name.to_owned());
         }
         (open.name.to_owned(), node)
     }
