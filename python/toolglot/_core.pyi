@@ -10,10 +10,13 @@ from .errors import ToolglotError
 __all__ = [
     "Answered",
     "ArgumentError",
+    "Attempt",
     "Capabilities",
     "Config",
     "Dialect",
+    "Endpoint",
     "Event",
+    "Exchange",
     "Explanation",
     "Finding",
     "Issue",
@@ -23,6 +26,7 @@ __all__ = [
     "Repair",
     "RepairedJson",
     "Span",
+    "Step",
     "StreamNormalizer",
     "StreamParser",
     "Tool",
@@ -585,8 +589,8 @@ class Turn:
 
         ``json.dumps`` takes it, numbers that are ``Decimal`` aside (``default=str`` takes them).
         """
-    def __str__(self) -> str:
-        """The turn in short, for people: the content, and a line for each call with its status and repairs."""
+    # In short, for people: the content, and a line for each call with its status and repairs.
+    def __str__(self) -> str: ...
     def to_dict(self) -> dict[str, Any]:
         """The whole turn as a dict that ``json.dumps`` takes, numbers that are ``Decimal`` aside (``default=str`` takes them)."""
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
@@ -741,6 +745,8 @@ class ToolSet:
     declaration says ``strict: true`` is written strictly where the provider has a strict mode.
     """
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, _memo: Any) -> Self: ...
     def __new__(
         cls, tools: Iterable[Any] | Mapping[str, Any] | None = None, *, on_problem: Literal["keep", "raise"] = "keep"
     ) -> Self: ...

@@ -237,10 +237,7 @@ def wrap(client: Any, **options: Any) -> Any:
     Raises:
         BadOptionError: The client has no transport of httpx's kind.
 
-    >>> import openai, toolglot
-    >>> client = toolglot.wrap(openai.OpenAI(base_url="http://localhost:8000/v1", api_key="-"), mode="text")
-    >>> type(client).__name__
-    'OpenAI'
+    As ``client = toolglot.wrap(openai.OpenAI(base_url="http://localhost:8000/v1", api_key="-"), mode="text")``.
     """
     http = getattr(client, "_client", None)
     inner = getattr(http, "_transport", None)

@@ -152,6 +152,10 @@ static WORDS: Lazy<Vec<(String, String)>> = Lazy::new(|| {
         words.extend(
             labels.filter_map(|label| label.split_once(' ')).map(|(first, rest)| split((first, &format!(" {rest}:")))),
         );
+        // A label that no prose has: `TOOL_NAME:`.
+        let labels = row.calls.iter().filter_map(|call| call.split([' ', '{']).next());
+        let labels = labels.filter(|label| label.ends_with(':') && label.contains('_'));
+        words.extend(labels.filter_map(|label| label.split_at_checked(1)).map(split));
         if let Some(channels) = row.channels.as_ref().filter(|channels| !channels.tool_prefix.is_empty()) {
             words.extend(channels.to_tool().split_at_checked(1).map(split));
         }

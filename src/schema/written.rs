@@ -164,6 +164,14 @@ fn named(head: &str, name: &str) -> String {
     head.replace(&format!("\"{NAME}\""), &quoted).replace(NAME, name)
 }
 
+/// The form, of which `after` stands behind a value, shows elements named after parameters: `VALUE</PARAMETER>`. A row may read
+/// parameters before them that it never writes.
+fn shows_elements(row: &Row, after: &str) -> bool {
+    let named = |row: &Row| !row.dialect.tag_prefix.is_empty() && after.contains("</PARAMETER>");
+    let mut bodies = row.calls.iter().map(|call| call.body == Body::Elements);
+    bodies.next() == Some(true) || (named(row) && bodies.any(|elements| elements))
+}
+
 /// A part of a form whose body is not JSON, filled in. `None` if it is none that is known.
 fn with_parameters(form: &str, row: Option<&Row>, name: &str, arguments: &Map<String, Value>) -> Option<String> {
     let (before, rest) = form.split_once(KEY)?;
@@ -181,7 +189,7 @@ fn with_parameters(form: &str, row: Option<&Row>, name: &str, arguments: &Map<St
         out.push_str(&named(before.strip_suffix('{')?, name));
         gemma(&mut out, &Value::Object(arguments.clone()), quote);
         out.push_str(after.strip_prefix(quote)?.strip_prefix('}')?);
-    } else if row?.calls.first()?.body == Body::Elements {
+    } else if shows_elements(row?, after) {
         let (_, tail) = after.split_once("</PARAMETER>")?;
         let prefix = row?.dialect.tag_prefix.as_str();
         out.push_str(&named(before.strip_suffix('<')?.strip_suffix(prefix)?, name));
