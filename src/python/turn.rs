@@ -396,7 +396,7 @@ impl Turn {
         repr_of("Turn", &self.fields(py)?)
     }
 
-    #[doc = stub!("Turn.__str__")]
+    /// In short, for people.
     fn __str__(&self, py: Python<'_>) -> PyResult<String> {
         self.with_core(py, |turn| turn.to_string())
     }

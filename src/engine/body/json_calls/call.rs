@@ -21,7 +21,10 @@ impl JsonCalls {
         // What is nested under `function` begins its parent's call, since the id stands there.
         let nested = self.frames.last().is_some_and(|f| f.kind == Kind::Nested);
         let parent_id = if nested { self.frames.parent().and_then(|f| f.id.clone()) } else { None };
-        self.outer_call_is_over(cx, out, writer);
+        // What has no name calls nothing, and ends nothing.
+        if !name.is_empty() {
+            self.outer_call_is_over(cx, out, writer);
+        }
         let Some(frame) = self.frames.last_mut() else { return Flow::On };
         let id = parent_id.or_else(|| frame.id.clone()).map(|id| decode(cx.part(&id)));
         frame.index = writer.begin(cx, out, &name, id.as_deref());
