@@ -157,7 +157,7 @@ impl Engine {
         let plain = before.mode == Mode::Content && self.inline.is_none() && self.fence.is_none();
         let template = origin.template(cx);
         let unread = |template: &CallTemplate| !template.labelled && is_cut_body(cx, template.body, inside);
-        if !plain || self.hold.is_some() || !template.is_some_and(unread) {
+        if !plain || !self.may_be_cut(cx, start) || !template.is_some_and(unread) {
             return false;
         }
         if quotation::follows_word(cx, start) && !cx.at_line_start(start) {
@@ -168,6 +168,13 @@ impl Engine {
         self.left_out(cx, start..cx.text.len(), "a call that is cut off before its name");
         self.cut_out(cx, start, cx.text.len());
         true
+    }
+
+    /// What begins a call at `at` may be cut off by the end of the text: a stream would still wait there for the rest of it, as no
+    /// more is read than a marker may have, and another call is taken.
+    fn may_be_cut(&self, cx: &Reader<'_>, at: usize) -> bool {
+        let waits = cx.text.len() - at <= cx.policy.max_markup_bytes && !self.out.is_full(cx);
+        cx.eof && waits && self.hold.is_none()
     }
 
     /// As [`Self::closed_at_once`]; an empty list may stand there as well, and what closes the calls may be missing behind it.
@@ -206,7 +213,7 @@ impl Engine {
     /// its name is whole: nothing was called, and the markup is no content.
     pub(super) fn cut_opener(&mut self, cx: &Reader<'_>, at: usize, ends: &[(usize, u32)]) -> Taken {
         let plain = self.given.mode == Mode::Content && self.inline.is_none() && self.fence.is_none();
-        if !cx.eof || !plain || self.hold.is_some() || cx.rest(at).trim_ascii_end().len() < SHORTEST {
+        if !plain || !self.may_be_cut(cx, at) || cx.rest(at).trim_ascii_end().len() < SHORTEST {
             return Taken::No;
         }
         // Among the words of a line, what ends it is spoken of.
@@ -233,7 +240,7 @@ impl Engine {
         let opens = |element: &[Element]| opener(element).is_some_and(|text| text.starts_with(rest));
         let plain = self.given.mode == Mode::Content && self.inline.is_none() && self.fence.is_none();
         let long = rest.len() > SHORTEST && rest.bytes().any(|byte| byte.is_ascii_alphanumeric());
-        if !cx.eof || !plain || self.hold.is_some() || !long {
+        if !plain || !self.may_be_cut(cx, at) || !long {
             return Taken::No;
         }
         if quotation::follows_word(cx, at) && !self.begins_line(cx, at) {
@@ -453,7 +460,8 @@ fn is_cut_body(cx: &Reader<'_>, body: Body, from: usize) -> bool {
                 && Scanner::new(0, cx.policy.max_depth).scan(rest.as_bytes(), false) == ScanResult::Incomplete
         }
         Body::Python => {
-            let names = rest.trim_start_matches('[');
+            // Behind a name that is over no call begins but its parenthesis.
+            let names = cx.rest(from).trim_ascii_start().trim_start_matches('[');
             names.bytes().all(|byte| char_class::QUALIFIED_NAME.has_byte(byte)) && !names.starts_with('.')
         }
         _ => false,
@@ -467,7 +475,8 @@ fn is_cut(cx: &Reader<'_>, unfinished: &Reader<'_>, marker: Marker, at: usize, e
             let behind = opener(&call.head).map_or(0, str::len);
             let rest = cx.rest(from).get(behind..).unwrap_or_default().trim_ascii();
             // Dots stand for a call that is spoken of, and what has the end of a tag is another one.
-            !rest.contains(['<', '>']) && !rest.ends_with(['.', ',', ';', '!', '?'])
+            let begins = rest.chars().next().is_none_or(|c| c.is_ascii() && !matches!(c, '"' | '\''));
+            begins && !rest.contains(['<', '>', '{', '}', '(', ')']) && !rest.ends_with(['.', ',', ';', '!', '?'])
         }
         Look::Is(head) => head.name.is_none() && is_cut_body(cx, call.body, head.end),
         Look::No => false,
