@@ -20,9 +20,7 @@ pub(crate) use quoting::{Part, Quoting, closes_at};
 #[cfg(feature = "python")]
 pub(crate) use repair::mend;
 pub use repair::{Ending, Literal, LiteralOptions, RepairOptions, Repaired, literal, repair};
-pub(crate) use repair::{
-    MISSING, Pairs, UNFINISHED, goes_on, is_expression, means_more_in_python, pairs_are_text, repair_knowing,
-};
+pub(crate) use repair::{MISSING, Pairs, goes_on, is_expression, means_more_in_python, pairs_are_text, repair_knowing};
 pub use scan::{Kind, Member, ScanError, ScanResult, Scanner};
 pub use string::push_string;
 pub(crate) use string::{keys_once, push_escaped, read_string, unescaped};

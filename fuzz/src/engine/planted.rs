@@ -15,10 +15,13 @@ pub(super) fn check(text: &str, planted: &[String], turn: &Turn<'_>) -> Result<(
         let called = calls.clone().filter(|call| call.name.contains(word) || call.arguments.to_json().contains(word));
         // The text that a call was read from may hold content as well, and other calls.
         let raw = || calls.clone().any(|call| call.raw.contains(word));
+        // A repair says that what stands there was left out.
+        let starts = |at: usize| text.get(at..).is_some_and(|rest| rest.starts_with(word));
+        let repaired = || calls.clone().any(|call| call.repairs.iter().any(|repair| repair.offset.is_some_and(starts)));
         let told = || turn.issues.iter().any(|issue| issue.message.contains(word));
         let given = calls.clone().any(|call| call.raw.contains(word) && turn.content.contains(&*call.raw));
         let kind = match said + called.count() {
-            0 if raw() || told() || is_markup(text, word) => continue,
+            0 if raw() || told() || repaired() || is_markup(text, word) => continue,
             0 => "word lost",
             1 if !given => continue,
             _ => "word doubled",

@@ -108,6 +108,8 @@ pub(crate) struct JsonCalls {
     before: Option<(usize, usize)>,
     /// The text was made by repair, of an object whose keys stand in single quotes.
     single_quoted: bool,
+    /// The text was made by repair, of an object that stands in a list or an envelope.
+    among: bool,
     /// The last object that was mended.
     mended: Option<Mend>,
     /// The search for the end of an object that is left to repair, as far as it got.
@@ -153,6 +155,7 @@ impl JsonCalls {
             guessed: false,
             before: None,
             single_quoted: false,
+            among: false,
             mended: None,
             strings: None,
             doubled: false,

@@ -19,9 +19,10 @@ pub(in crate::engine) struct Elements {
     open: Option<Open>,
 }
 
-/// What closes an open element, how far that was searched, and where it stands.
+/// Where an open element's inside begins, what closes it, how far that was searched, and where it stands.
 #[derive(Debug, Clone)]
 struct Open {
+    inside: usize,
     closer: String,
     searched: usize,
     closes: Option<usize>,
@@ -35,7 +36,8 @@ impl Elements {
             self.leave(called);
         }
         self.read_to(cx, at);
-        let Some(open) = &mut self.open else { return Look::No };
+        // A stream asks once more what opened it.
+        let Some(open) = self.open.as_mut().filter(|open| open.inside <= at) else { return Look::No };
         if open.closes.is_none() {
             open.search(cx, at);
         }
@@ -48,7 +50,7 @@ impl Elements {
     /// A tool's result that `closer` closes was opened by markers that end at `end`, by a model that had called nothing.
     pub(in crate::engine) fn open(&mut self, closer: &str, end: usize) {
         self.read = self.read.max(end);
-        self.open = Some(Open { closer: closer.to_owned(), searched: end, closes: None });
+        self.open = Some(Open { inside: end, closer: closer.to_owned(), searched: end, closes: None });
     }
 
     /// What is open at `at` shows nothing behind it: the reasoning ended there, or a call.
@@ -70,7 +72,7 @@ impl Elements {
             } else if self.open.is_none()
                 && let Some((name, end)) = opening_tag(cx, tag, at)
             {
-                self.open = Some(Open { closer: format!("</{name}"), searched: end, closes: None });
+                self.open = Some(Open { inside: end, closer: format!("</{name}"), searched: end, closes: None });
             }
         }
         self.read = self.read.max(at);

@@ -96,12 +96,14 @@ impl Engine {
     /// behind the word, the model was stopped there.
     pub(super) fn observation(&mut self, cx: &Reader<'_>) -> Taken {
         let Some(row) = self.out.calls.last().and_then(|call| call.origin.row(cx)) else { return Taken::No };
-        let shown = self.inline.is_some() || self.fence.is_some() || self.hold.is_some();
-        if row.dialect.observations.is_empty() || shown || self.given.mode != Mode::Content {
+        let at = cx.skip_space(self.given.from);
+        // A stream comes here again with more text: what was passed as text stays text.
+        if row.dialect.observations.is_empty() || self.at > at || !self.behind_removed(cx, at) {
             return Taken::No;
         }
-        let at = cx.skip_space(self.given.from);
-        if !self.behind_removed(cx, at) {
+        self.leave_paragraph(cx, at);
+        let shown = self.inline.is_some() || self.fence.is_some() || self.hold.is_some();
+        if shown || self.given.mode != Mode::Content {
             return Taken::No;
         }
         let looks = row.dialect.observations.iter().map(|word| head::label(cx, at, word));

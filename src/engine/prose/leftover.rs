@@ -222,8 +222,10 @@ impl Engine {
         }
         let unfinished = cx.unfinished();
         let cut = |(length, list): &(usize, u32)| {
-            let markers = cx.dialects.markers.list(*list).iter();
-            markers.copied().any(|marker| is_cut(cx, &unfinished, marker, at, at + length))
+            let behind = Self::behind(cx, at + length);
+            let mut markers = cx.dialects.markers.list(*list).iter().copied();
+            // What cannot go on so is text to a stream already.
+            markers.any(|marker| self.may_go_on(cx, marker, behind) && is_cut(cx, &unfinished, marker, at, at + length))
         };
         if !ends.iter().any(cut) {
             return Taken::No;

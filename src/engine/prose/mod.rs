@@ -95,6 +95,11 @@ impl Engine {
                     if self.work.stops(ROUND) {
                         return Step::Go;
                     }
+                    match self.observation(cx) {
+                        Taken::Done => return Step::Go,
+                        Taken::More if !cx.eof => return Step::More,
+                        Taken::No | Taken::More => {}
+                    }
                 }
                 Taken::Done => return Step::Go,
                 Taken::More => {

@@ -40,7 +40,7 @@ pub use document::repair;
 pub(crate) use document::repair_knowing;
 pub(crate) use escapes::means_more_in_python;
 pub use literal::literal;
-pub(crate) use output::{MISSING, UNFINISHED};
+pub(crate) use output::MISSING;
 pub(crate) use pairs::Pairs;
 
 /// How [`repair`] reads.

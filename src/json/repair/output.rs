@@ -8,7 +8,7 @@ const MAX_LISTED: usize = 1024;
 /// What is recorded of closing brackets that are added.
 pub(crate) const MISSING: &str = "a missing closing bracket was added";
 /// What is recorded of a key without a value, or of half of one, that the text ends in.
-pub(crate) const UNFINISHED: &str = "an unfinished member was dropped";
+pub(super) const UNFINISHED: &str = "an unfinished member was dropped";
 
 /// A place to go back to.
 #[derive(Debug, Clone, Copy)]

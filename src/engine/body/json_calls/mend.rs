@@ -1,5 +1,5 @@
 //! Calls in JSON that strict reading refuses, or that the text cuts off.
-use super::object::whole_envelope;
+use super::object::{tell_left_out, whole_envelope};
 use super::*;
 use crate::char_class;
 use crate::engine::body::literal;
@@ -17,6 +17,11 @@ impl JsonCalls {
         if cx.made {
             return Flow::Stop(Progress::Fail { at });
         }
+        // With a list of no calls beside its name and its arguments, it is a call itself.
+        let own = |frame: &&mut Frame| {
+            frame.envelope == Some(Envelope::NoCalls) && frame.name.is_some() && frame.arguments.is_some()
+        };
+        self.frames.last_mut().filter(own).into_iter().for_each(|frame| frame.envelope = None);
         // The outermost object that is still open is the call; the list round it goes on after it.
         let object = self.frames.call().or_else(|| self.frames.last().filter(|frame| frame.envelope.is_some()));
         // What is no object is read from where it began, too.
@@ -311,11 +316,16 @@ impl JsonCalls {
         }
         writer.continue_mended(begun);
         let mut inner = Self::new(0, self.max_depth);
+        inner.among = !alone;
         inner.single_quoted = cx.slice(start + 1, mend.limit).trim_ascii_start().starts_with('\'');
         self.repairs.extend(mended.repairs);
         (inner.repairs, inner.guessed) = (std::mem::take(&mut self.repairs), mended.guessed);
-        let passed = writer.passed();
+        let (passed, answered) = (writer.passed(), writer.answered);
         inner.read_made(cx, out, writer, &mended.json);
+        let answers = writer.answered && !answered;
+        if answers {
+            tell_left_out(out, (cx.slice(start, end), start), start, &mended.json);
+        }
         if writer.begun == before {
             if begun.is_none() && before > 0 && message_at(readable, start) == Look::Is(()) {
                 self.recorded(cx, out, writer);
@@ -334,6 +344,7 @@ impl JsonCalls {
             }
             Some(_) => {}
             None if writer.begun != before => {}
+            None if answers && !alone => {}
             None if !alone => self.pass(writer, Piece::Span(start..end)),
             None if !writer.vouched() && before == 0 => {
                 return Flow::Stop(Progress::Fail { at: end.max(error).min(cx.text.len()) });
@@ -568,6 +579,8 @@ impl JsonCalls {
             return None;
         }
         if writer.pending.is_none() {
+            // The policy takes no more calls: where the one that was cut off begins is not known in the text.
+            self.pass(writer, Piece::Span(start..end));
             return Some(Progress::Done { end });
         }
         if let Some(pending) = writer.pending.as_ref().filter(|p| Some(p.index) == last && out.streaming()) {

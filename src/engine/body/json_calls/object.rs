@@ -5,7 +5,7 @@ use super::*;
 use crate::dialect::must_close;
 use crate::engine::body::keys::{defines_object, first_key, schema_like};
 use crate::engine::look::{seen, told};
-use crate::json::{self, Repaired};
+use crate::json::Repaired;
 use crate::schema::Tool;
 use crate::turn::{Issue, IssueCode};
 
@@ -20,7 +20,11 @@ impl JsonCalls {
             // It may be a call itself, with a list of none beside its arguments, if nothing of that had to be guessed.
             let own = frame.name.is_some() && frame.arguments.is_some();
             if cx.made || !own || envelope == Envelope::Calls {
-                whole_envelope(cx, out, writer, frame, envelope);
+                let counts = whole_envelope(cx, out, writer, frame, envelope);
+                if !counts && envelope == Envelope::NoCalls && frame.says_something() {
+                    // Among calls it is text.
+                    frame.envelope = None;
+                }
                 if frame.wrapped && writer.is_unmarked() && holds_foreign(cx, &frame.others) {
                     writer.tear();
                 }
@@ -245,7 +249,7 @@ impl JsonCalls {
         writer: &Writer,
         members: impl Iterator<Item = &'m Other>,
     ) {
-        let top = writer.origin.is_bare() && self.frames.len() == 1;
+        let top = writer.origin.is_bare() && self.frames.len() == 1 && !self.among;
         let is_argument = |name: Cow<'_, str>| cx.tool(&name).is_some_and(|tool| tool.declares("content"));
         let content = self.frames.last().and_then(|frame| frame.content.as_ref());
         let content = content.filter(|_| top && !self.name(cx).is_some_and(is_argument));
@@ -328,8 +332,7 @@ impl JsonCalls {
 
     /// The calls of an envelope are over, and it is not: what that says before them is content all the same, or told.
     pub(super) fn envelope_is_left(&self, cx: &Reader<'_>, out: &mut Output, writer: &mut Writer) {
-        let says = |frame: &Frame| frame.content.is_some() || !frame.others.is_empty();
-        let open = |frame: &&Frame| frame.envelope == Some(Envelope::Calls) && says(frame);
+        let open = |frame: &&Frame| frame.envelope == Some(Envelope::Calls) && frame.says_something();
         if let Some(frame) = self.frames.iter().find(open).filter(|_| writer.begun > 0 && !cx.made) {
             whole_envelope(cx, out, writer, frame, Envelope::Calls);
         }
@@ -356,23 +359,24 @@ impl JsonCalls {
                 Key::Content if content.is_none() && value.starts_with('"') => {
                     content = Some(decode(value).into_owned())
                 }
-                Key::Calls => {}
-                Key::NeedsMoreWork => unfinished |= value == "true",
+                Key::Calls if !value.starts_with('"') => {}
+                Key::NeedsMoreWork if value == "true" => unfinished = true,
                 // It stands there alone.
                 _ if value == "null" && !has_value(text, &key) => issues.push(beside_calls(from, &key)),
                 _ => issues.extend(issue_of(&key, value, from)),
             }
         }
         if !counts(out, writer, envelope, content.is_some()) {
+            if envelope == Envelope::NoCalls {
+                // Among calls it is text.
+                self.pass(writer, Piece::Span(start..start + text.len()));
+            }
             return;
         }
         out.made_content(content.unwrap_or_default());
         issues.into_iter().for_each(|issue| out.issue(issue));
         let beside = |repair: &&Repair| repair.offset.is_none_or(|at| start + at >= from);
-        // What repair left out is in no member.
-        for (at, words) in mended.repairs.iter().filter(beside).filter_map(|repair| left_out(text, repair)) {
-            out.issue(beside_calls(start + at, words));
-        }
+        tell_left_out(out, (text, start), from, json);
         if unfinished && envelope == Envelope::NoCalls {
             out.issue(Issue::more_work(from));
         }
@@ -416,17 +420,17 @@ fn begins_call(cx: &Reader<'_>, at: usize) -> Look<()> {
     first_key(cx, at).then(|key| Look::when(own(cx.part(&key))))
 }
 
-/// What an envelope holds beside its calls: content, and what is worth an issue.
+/// Gives out what an envelope holds beside its calls: content, and what is worth an issue. Returns whether it counts.
 pub(super) fn whole_envelope(
     cx: &Reader<'_>,
     out: &mut Output,
     writer: &mut Writer,
     frame: &Frame,
     envelope: Envelope,
-) {
+) -> bool {
     let content = frame.content.as_ref();
     if !counts(out, writer, envelope, content.is_some()) {
-        return;
+        return false;
     }
     if let Some(content) = content {
         let text = read_content(cx, out, content);
@@ -436,16 +440,16 @@ pub(super) fn whole_envelope(
     // Half a call is none.
     let half =
         |key, value: &Range<usize>| issue_of(key, cx.part(value), if cx.made { writer.start } else { value.start });
-    let told = match (&frame.name, &frame.arguments) {
-        (Some(name), None) => half("name", name),
-        (None, Some(arguments)) => half("arguments", arguments),
-        _ => None,
-    };
-    told.into_iter().for_each(|issue| out.issue(issue));
+    if frame.index.is_none() {
+        let parts = [("name", &frame.name), ("arguments", &frame.arguments)];
+        let parts = parts.into_iter().filter_map(|(key, value)| half(key, value.as_ref()?));
+        parts.for_each(|issue| out.issue(issue));
+    }
     let unfinished = |member: &Other| Key::of(member.raw_key(cx)) == Key::NeedsMoreWork && member.value(cx) == "true";
     if envelope == Envelope::NoCalls && frame.others.iter().any(unfinished) {
         out.issue(Issue::more_work(if cx.made { writer.start } else { frame.start }));
     }
+    true
 }
 
 /// The envelope says something that counts. Else it stays as it is written.
@@ -489,6 +493,11 @@ fn object_of(cx: &Reader<'_>, told: &str, members: &[&Other]) -> String {
 }
 
 impl Frame {
+    /// It holds more than its calls.
+    fn says_something(&self) -> bool {
+        self.content.is_some() || !self.others.is_empty()
+    }
+
     /// The object under `function` is over: what it says is said of this call.
     pub(super) fn take_in(&mut self, cx: &Reader<'_>, nested: &Self) {
         let text = |range: &Range<usize>| decode(cx.part(range));
@@ -536,15 +545,18 @@ fn argument_outside(cx: &Reader<'_>, tool: &Tool, arguments: &Range<usize>, memb
 fn report<'m>(cx: &Reader<'_>, out: &mut Output, start: usize, members: impl Iterator<Item = &'m Other>) {
     for member in members {
         let at = if cx.made { start } else { member.key.start };
-        if let Some(issue) = issue_of(member.raw_key(cx), member.value(cx), at) {
-            out.issue(issue);
-        }
+        let (key, value) = (member.raw_key(cx), member.value(cx));
+        // Repair made a value for a word without one.
+        let word = cx.made && value == "null" && Key::of(key) == Key::Other && !Key::is_of_message(key);
+        let issue = if word { Some(beside_calls(at, key)) } else { issue_of(key, value, at) };
+        issue.into_iter().for_each(|issue| out.issue(issue));
     }
 }
 
 /// What a member beside the calls says, if it is more than what every message has.
 fn issue_of(key: &str, value: &str, at: usize) -> Option<Issue> {
-    if Key::is_of_message(key) || Key::of(key) == Key::NeedsMoreWork {
+    let says_whether = Key::of(key) == Key::NeedsMoreWork && matches!(value, "true" | "false");
+    if Key::is_of_message(key) || says_whether {
         return None;
     }
     let text = decode(value);
@@ -568,22 +580,33 @@ pub(super) fn beside_calls(at: usize, words: &str) -> Issue {
     Issue::at(IssueCode::EnvelopeMember, at, format!("beside the calls stands what is no content: {words}"))
 }
 
-/// What the `repair` of `text` left out of it, and where that stands.
-fn left_out<'t>(text: &'t str, repair: &Repair) -> Option<(usize, &'t str)> {
-    let at = repair.offset?;
-    let rest = text.get(at..)?;
-    let words = match repair.code {
-        RepairCode::Surroundings => {
-            let stop = |(_, c): &(usize, char)| matches!(c, ',' | '}' | ']' | ')' | '\n' | '"' | '{' | '[');
-            let end = rest.char_indices().skip(1).find(stop);
-            end.map_or(rest, |(end, _)| rest.get(..end).unwrap_or_default())
+/// So many words that repair left out are looked for in what it made.
+const MOST_LEFT_OUT: usize = 8;
+
+/// Says which words of `text`, which begins at `start`, repair left out of the `json` that it made, from `from` on.
+pub(super) fn tell_left_out(out: &mut Output, (text, start): (&str, usize), from: usize, json: &str) {
+    let begins = from.saturating_sub(start).min(text.len());
+    let Some(rest) = text.get(begins..) else { return };
+    let (mut made, mut at, mut left_out, mut count) = (json, 0, None::<Range<usize>>, 0);
+    while let Some(length) = rest[at..].find(char::is_alphanumeric) {
+        let word = at + length;
+        // The letter of an escape is no word's.
+        let word = word + usize::from(rest[..word].ends_with('\\') && rest.as_bytes()[word].is_ascii());
+        let end = rest[word..].find(|c: char| !c.is_alphanumeric()).map_or(rest.len(), |length| word + length);
+        at = end;
+        let found = if count < MOST_LEFT_OUT { made.find(&rest[word..end]) } else { None };
+        match found {
+            // What repair keeps, it keeps in its order.
+            Some(place) => made = &made[place + (end - word)..],
+            None => {
+                count += 1;
+                left_out = Some(left_out.map_or(word, |range| range.start)..end);
+            }
         }
-        RepairCode::Comment => rest.split('\n').next()?.split("*/").next()?,
-        RepairCode::UnclosedString if repair.message == json::UNFINISHED => rest,
-        _ => return None,
-    };
-    let words = words.trim_matches(|c: char| c.is_whitespace() || c == ',');
-    words.contains(char::is_alphanumeric).then_some((at, words))
+    }
+    if let Some(words) = left_out {
+        out.issue(beside_calls(start + begins + words.start, &rest[words]));
+    }
 }
 
 fn is_empty(object: &str) -> bool {
