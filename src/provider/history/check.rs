@@ -161,7 +161,7 @@ pub(super) fn raw_checks(messages: &[Value], provider: Provider, found: &mut Vec
         chat_calls(message, provider, &mut note);
         chat_result(message, provider, &mut note);
         if matches!(provider, Provider::Anthropic | Provider::Bedrock) {
-            blocks(message, &mut note);
+            blocks(message, provider, &mut note);
         }
         let kind = message.get("type").and_then(Value::as_str);
         if provider == Provider::OpenAiResponses && responses::has_bad_id(message) {
@@ -237,19 +237,21 @@ fn chat_result(message: &Value, provider: Provider, note: &mut impl FnMut(IssueC
     }
 }
 
-fn blocks(message: &Value, note: &mut impl FnMut(IssueCode, &str)) {
+fn blocks(message: &Value, provider: Provider, note: &mut impl FnMut(IssueCode, &str)) {
     let mut results_over = false;
     for block in message.get("content").and_then(Value::as_array).into_iter().flatten() {
         let kind = block.get("type").and_then(Value::as_str);
         blank_text(block, note);
-        let result = if kind == Some("tool_result") { Some(block) } else { block.get("toolResult") };
+        // A block in the other's spelling is nothing that this provider knows.
+        let wrapped = |key: &str| block.get(key).filter(|_| provider == Provider::Bedrock);
+        let result = if kind == Some("tool_result") { Some(block) } else { wrapped("toolResult") };
         if result.is_some() && results_over {
             note(IssueCode::BadOrder, "a result stands behind other content of its message");
         }
         results_over |= result.is_none();
-        let input = block.get("input").or_else(|| block.pointer("/toolUse/input"));
-        let call = kind == Some("tool_use") || block.get("toolUse").is_some();
-        if call && input.is_some_and(|input| !input.is_object()) {
+        let call = if kind == Some("tool_use") { Some(block) } else { wrapped("toolUse") };
+        let input = call.and_then(|call| call.get("input"));
+        if input.is_some_and(|input| !input.is_object()) {
             note(IssueCode::ArgumentType, "`input` is no object");
         }
         let Some(result) = result else { continue };

@@ -1,5 +1,5 @@
 //! Mends a history that a provider would refuse, and says how.
-use super::check::{index_of, raw_checks, valid_name};
+use super::check::{check_history, index_of, raw_checks, valid_name};
 use super::model::{Answer, Message, Part, Role};
 use super::pairs::{Place, pairs};
 use super::verbatim::Mended;
@@ -17,6 +17,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// Takes what was changed, and the index of the message that it is about.
 trait Note: FnMut(IssueCode, usize, String) {}
 impl<F: FnMut(IssueCode, usize, String)> Note for F {}
+
+/// What is said of a message that nothing was wrong with, and that could not stay as it came.
+pub(super) const WRITTEN_ANEW: &str = "the message was written anew beside one that was mended";
+
+/// A history is mended so often at most.
+const ROUNDS: usize = 3;
 
 /// What stands for a result that never came. Whether the tool ran is not known.
 const NO_RESULT: &str = "No result was recorded.";
@@ -40,6 +46,56 @@ pub fn repair_history(
     tools: Option<&ToolSet>,
 ) -> Result<Written, Error> {
     let provider = provider.unwrap_or_else(|| detect_history(messages));
+    let mut written = repair_once(messages, system, provider, side, tools)?;
+    // What one change makes readable, such as which call a result answers once another has its own id, may want the next.
+    for _ in 1..ROUNDS {
+        if written.issues.is_empty() || check_history(&written.messages, Some(provider))?.is_empty() {
+            break;
+        }
+        let before = written;
+        written = repair_once(&before.messages, before.system.as_ref(), provider, Some(&before.side), tools)?;
+        let origin = |mut issue: Issue| {
+            issue.place = format!("/{}", origin_of(index_of(&issue.place), &before.messages, messages));
+            issue
+        };
+        let again = std::mem::replace(&mut written.issues, before.issues);
+        written.issues.extend(again.into_iter().map(origin));
+    }
+    note_rewritten(messages, &mut written);
+    Ok(written)
+}
+
+/// Adds an issue for each of `messages` that has none and is not among those that were written.
+fn note_rewritten(messages: &[Value], written: &mut Written) {
+    if written.issues.is_empty() {
+        return;
+    }
+    let noted: HashSet<usize> = written.issues.iter().map(|issue| index_of(&issue.place)).collect();
+    let mut left: HashMap<String, usize> = HashMap::new();
+    written.messages.iter().for_each(|message| *left.entry(message.to_string()).or_default() += 1);
+    for (index, message) in messages.iter().enumerate() {
+        match left.get_mut(&message.to_string()).filter(|count| **count > 0) {
+            Some(count) => *count -= 1,
+            None if noted.contains(&index) => {}
+            None => written.issues.push(Issue::of(IssueCode::Converted, format!("/{index}"), WRITTEN_ANEW)),
+        }
+    }
+}
+
+/// The index in `messages` of the one that became `written[at]`, or of the last one before it that is unchanged.
+fn origin_of(at: usize, written: &[Value], messages: &[Value]) -> usize {
+    let before = written.get(..=at).unwrap_or(written).iter().rev();
+    before.filter_map(|message| messages.iter().position(|known| known == message)).next().unwrap_or(0)
+}
+
+/// Mends `messages` by what they say as they stand. As [`repair_history`] otherwise.
+fn repair_once(
+    messages: &[Value],
+    system: Option<&Value>,
+    provider: Provider,
+    side: Option<&Map<String, Value>>,
+    tools: Option<&ToolSet>,
+) -> Result<Written, Error> {
     let (mut strayed, mut issues) = (Vec::new(), Vec::new());
     let side = side.map(|side| side::place(side, messages, provider, &mut strayed));
     let side = side.as_ref();

@@ -140,7 +140,15 @@ pub(super) fn unsayable(
             _ => false,
         };
         message.parts.retain(|part| !says_nothing(part));
-        let blanks = message.parts.len() < parts;
+        for part in &mut message.parts {
+            if let Part::Answer(answer) = part {
+                answer.parts.retain(|part| !says_nothing(part));
+            }
+        }
+        let blank_block = |block: &Value| refuses_blank(provider) && is_blank_text(block);
+        // A block that says it is a text and has none is in the provider's own record alone.
+        let recorded = template(message, provider).is_some_and(|template| template.iter().any(blank_block));
+        let blanks = message.parts.len() < parts || recorded;
         if !blanks && !nameless.contains(&true) {
             continue;
         }
@@ -153,7 +161,7 @@ pub(super) fn unsayable(
         let Some(template) = template(message, provider) else { continue };
         template.retain_mut(|part| {
             let Some(number) = part.get("$call").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok()) else {
-                return !(refuses_blank(provider) && is_blank_text(part));
+                return !blank_block(part);
             };
             let before = nameless.get(..number).unwrap_or_default().iter().filter(|nameless| **nameless).count();
             if let Some(slot) = part.get_mut("$call") {

@@ -6,6 +6,7 @@
 //! their unknown fields back.
 use super::model::Message;
 use super::patch::{Same, adds_members, apply, diff, kind};
+use super::repair::WRITTEN_ANEW;
 use super::{Traced, Written};
 use crate::turn::{Issue, IssueCode};
 use serde_json::Value;
@@ -90,8 +91,7 @@ impl Mended<'_> {
             let raw = self.raw.get(unit.raw.clone()).unwrap_or_default();
             let same = own.iter().filter_map(|at| out.get(*at)).map(|(_, message)| message).eq(raw);
             if !same && told.insert(number) {
-                let message = "the message was written anew beside one that was mended";
-                issues.push(Issue::of(IssueCode::Converted, format!("/{}", unit.raw.start), message));
+                issues.push(Issue::of(IssueCode::Converted, format!("/{}", unit.raw.start), WRITTEN_ANEW));
             }
         }
         written.messages = out.into_iter().map(|(_, message)| message).collect();
