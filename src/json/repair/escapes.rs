@@ -2,7 +2,7 @@
 use super::backslashes::Backslashes;
 use super::lookahead::{self, Quote};
 use super::machine::Repairer;
-use super::quoted::Quoted;
+use super::quoted::{LOOK, Quoted};
 use crate::json::block::find_special_or;
 use crate::json::scan::{Stop, scan_unicode};
 use crate::turn::{RepairCode, Slip};
@@ -43,9 +43,11 @@ impl Repairer<'_> {
         let backslashes = self.backslashes(text, string);
         let mut at = string.body;
         loop {
+            let from = at;
             at = find_special_or(text, at, b'"');
             match text.get(at) {
                 None => return,
+                _ if self.is_interrupted(LOOK + at - from) => return,
                 Some(b'"') => {
                     if string.quote == Quote::Double && is_first(&mut recorded.quotes) {
                         self.out.record(RepairCode::Quotes, at, "quotes inside the string are escaped now");

@@ -10,6 +10,9 @@ use crate::json::block::find_special_or;
 use crate::json::scan::{ScanResult, Scanner};
 use crate::turn::RepairCode;
 
+/// What a look at a sign in a string takes, as the bytes of plain text that are read in that time.
+pub(super) const LOOK: usize = 64;
+
 /// Where a value stands, which says what may follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
@@ -270,7 +273,7 @@ impl Repairer<'_> {
             let from = at;
             at = find_special_or(bytes, at, quote.lead());
             // An escape may go beyond the end of the text.
-            if self.is_interrupted(at.saturating_sub(from)) {
+            if self.is_interrupted(LOOK + at.saturating_sub(from)) {
                 let end = from.min(at);
                 (found.end, found.after, found.unclosed) = (end, end, true);
                 return;
