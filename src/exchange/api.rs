@@ -12,8 +12,6 @@ pub(super) enum Streaming {
     Members { stream: &'static str, whole: &'static str },
     /// By another path.
     Path(&'static str),
-    /// Its stream is no text (AWS's event stream): it is asked for the whole answer.
-    Never,
 }
 
 /// A row: how an API is asked.
@@ -148,7 +146,7 @@ const BEDROCK: Api = Api {
     format: Format::Bedrock,
     base: "https://bedrock-runtime.us-east-1.amazonaws.com",
     path: "/model/{model}/converse",
-    streaming: Streaming::Never,
+    streaming: Streaming::Path("/model/{model}/converse-stream"),
     names_model: false,
     max_tokens: &["inferenceConfig", "maxTokens"],
     temperature: &["inferenceConfig", "temperature"],

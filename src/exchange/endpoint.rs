@@ -102,11 +102,6 @@ impl Endpoint {
         target
     }
 
-    /// Whether an answer comes in pieces if that is asked for.
-    pub(super) fn streams(&self) -> bool {
-        self.api.streaming != Streaming::Never
-    }
-
     pub(super) fn url(&self, stream: bool) -> String {
         let path = match self.api.streaming {
             Streaming::Path(path) if stream => path,

@@ -4,6 +4,7 @@ use super::endpoint::Endpoint;
 use super::mode::Mode;
 use super::options::{Options, Wanted};
 use super::request::{Ask, no_mode};
+use super::retry_after;
 use super::verdict::{Verdict, Why, of_error, of_turn};
 use crate::dialect::Dialects;
 use crate::provider::{Message, Reading, StreamNormalizer, normalize};
@@ -253,8 +254,7 @@ impl Exchange {
     pub fn answer(&mut self, status: u16, headers: &[(&str, &str)]) {
         let Some(reader) = &mut self.reader else { return };
         reader.status = status;
-        let after = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("retry-after"));
-        reader.retry_after = after.and_then(|(_, value)| value.trim().parse().ok()).filter(|seconds| *seconds >= 0.0);
+        reader.retry_after = retry_after::seconds(headers);
         if !(200..300).contains(&status) {
             reader.stream = None;
         }
@@ -379,9 +379,8 @@ impl Exchange {
     }
 
     fn streams(&self, mode: Mode) -> bool {
-        let able = self.endpoints.get(self.at).is_some_and(Endpoint::streams);
         // Of an answer in JSON nothing can be shown before it is whole.
-        able && self.options.stream && self.regenerate.is_none() && !is_json(mode)
+        self.options.stream && self.regenerate.is_none() && !is_json(mode)
     }
 
     fn body(&self, mode: Mode) -> Result<Value, Error> {

@@ -46,6 +46,7 @@ mod machine;
 pub mod mode;
 mod options;
 mod request;
+mod retry_after;
 mod spoken;
 mod verdict;
 
