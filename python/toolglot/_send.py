@@ -6,14 +6,15 @@ import asyncio
 import importlib
 import inspect
 import json
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from .errors import BadOptionError
 
-__all__ = ["Answer", "AsyncAnswer", "BrokenError", "Request", "Target", "target"]
+__all__ = ["AsyncIo", "BrokenError", "Io", "Request", "Target", "target"]
 
 
 @dataclass(frozen=True)
@@ -40,24 +41,6 @@ class Request:
 
 class BrokenError(Exception):
     """No answer came, or it broke off."""
-
-
-@dataclass
-class Answer:
-    """An answer, read in pieces."""
-
-    status: int
-    headers: Mapping[str, str]
-    pieces: Iterator[bytes]
-
-
-@dataclass
-class AsyncAnswer:
-    """An answer, read in pieces."""
-
-    status: int
-    headers: Mapping[str, str]
-    pieces: AsyncIterator[bytes]
 
 
 @dataclass
@@ -174,53 +157,141 @@ def _parts(answer: Any) -> tuple[int, Mapping[str, str], Any]:
     return int(status), headers or {}, _body(body)
 
 
-@contextmanager
-def opened(target: Target, request: Request) -> Iterator[Answer]:
-    """Send a request and give its answer, closed afterwards.
+class Io:
+    """What a turn needs of the outside: sends one request at a time, and reads its answer piece by piece.
 
-    Raises:
-        BrokenError: There is none.
+    Each method may raise :class:`BrokenError`.
     """
-    if target.call is not None:
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._pieces: Iterator[bytes] = iter(())
+        self._opened: AbstractContextManager[Any] | None = None
+
+    def open(self, request: Request) -> tuple[int, Mapping[str, str]]:
+        """Send a request, and return the status and the headers of its answer."""
+        self.close()
+        if self._target.call is not None:
+            with _no_os_error():
+                status, headers, body = _parts(self._target.call(request))
+            self._pieces = iter([body] if isinstance(body, bytes) else map(_body, body))
+            return status, headers
+        with _no_error_of(self._target.http):
+            opened = self._target.http.stream("POST", request.url, **_sent(self._target.http, request))
+            response = opened.__enter__()
+        self._opened, self._pieces = opened, response.iter_bytes()
+        return response.status_code, response.headers
+
+    def read(self) -> bytes | None:
+        """Return the next piece of the answer; None behind the last one."""
+        with _no_error_of(self._target.http):
+            return next(self._pieces, None)
+
+    def close(self) -> None:
+        """Close the connection of the answer, if one is open."""
+        opened, self._opened, self._pieces = self._opened, None, iter(())
+        if opened is not None:
+            with suppress(BrokenError), _no_error_of(self._target.http):
+                opened.__exit__(None, None, None)
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
+
+    def ask(self, method: str, url: str, body: Any, headers: Mapping[str, str], seconds: float) -> tuple[int, str]:
+        """Return status and text of an answer; status 0 where there is none."""
         try:
-            status, headers, body = _parts(target.call(request))
-        except OSError as error:
-            raise BrokenError(str(error) or type(error).__name__) from error
-        yield Answer(status, headers, iter([body] if isinstance(body, bytes) else body))
-        return
-    http = library(target.http)
-    timeout = http.Timeout(request.seconds, connect=min(request.seconds, 10.0))
+            answer = self._target.http.request(method, url, json=body, headers=headers, timeout=seconds)
+        except Exception:
+            # Whether the server can be reached at all shows when the model is asked.
+            return 0, ""
+        return answer.status_code, answer.text
+
+
+class AsyncIo:
+    """As :class:`Io`."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._pieces: AsyncIterator[bytes] = _async_pieces(b"")
+        self._opened: AbstractAsyncContextManager[Any] | None = None
+
+    async def open(self, request: Request) -> tuple[int, Mapping[str, str]]:
+        """As :meth:`Io.open`."""
+        await self.close()
+        if self._target.call is not None:
+            with _no_os_error():
+                answer = self._target.call(request)
+                if inspect.isawaitable(answer):
+                    answer = await _in_time(answer, request.seconds)
+            status, headers, body = _parts(answer)
+            self._pieces = _async_pieces(body)
+            return status, headers
+        with _no_error_of(self._target.http):
+            opened = self._target.http.stream("POST", request.url, **_sent(self._target.http, request))
+            response = await opened.__aenter__()
+        self._opened, self._pieces = opened, response.aiter_bytes()
+        return response.status_code, response.headers
+
+    async def read(self) -> bytes | None:
+        """As :meth:`Io.read`."""
+        with _no_error_of(self._target.http):
+            return await anext(self._pieces, None)
+
+    async def close(self) -> None:
+        """As :meth:`Io.close`."""
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            with suppress(BrokenError), _no_error_of(self._target.http):
+                await opened.__aexit__(None, None, None)
+
+    async def sleep(self, seconds: float) -> None:
+        """As :meth:`Io.sleep`."""
+        await asyncio.sleep(seconds)
+
+    async def ask(
+        self, method: str, url: str, body: Any, headers: Mapping[str, str], seconds: float
+    ) -> tuple[int, str]:
+        """As :meth:`Io.ask`."""
+        try:
+            answer = await self._target.http.request(method, url, json=body, headers=headers, timeout=seconds)
+        except Exception:
+            return 0, ""
+        return answer.status_code, answer.text
+
+
+def _sent(http: Any, request: Request) -> dict[str, Any]:
+    kind = library(http)
+    timeout = kind.Timeout(request.seconds, connect=min(request.seconds, 10.0))
+    return {"content": request.body, "headers": request.headers, "timeout": timeout}
+
+
+@contextmanager
+def _no_error_of(http: Any) -> Iterator[None]:
+    """Raise the errors of an HTTP library as one of our own."""
     try:
-        sent = {"content": request.body, "headers": dict(request.headers), "timeout": timeout}
-        with target.http.stream("POST", request.url, **sent) as response:
-            yield Answer(response.status_code, response.headers, response.iter_bytes())
-    except http.HTTPError as error:
+        yield
+    except Exception as error:
+        kind = library(http)
+        if kind is None or not isinstance(error, kind.HTTPError):
+            raise
         raise BrokenError(f"{type(error).__name__}: {error}") from error
 
 
-@asynccontextmanager
-async def opened_async(target: Target, request: Request) -> AsyncIterator[AsyncAnswer]:
-    """As :func:`opened`."""
-    if target.call is not None:
-        try:
-            answer = target.call(request)
-            if inspect.isawaitable(answer):
-                answer = await asyncio.wait_for(answer, request.seconds)
-        except (TimeoutError, asyncio.TimeoutError) as error:
-            raise BrokenError(f"no answer within {request.seconds:g} seconds") from error
-        except OSError as error:
-            raise BrokenError(str(error) or type(error).__name__) from error
-        status, headers, body = _parts(answer)
-        yield AsyncAnswer(status, headers, _async_pieces(body))
-        return
-    http = library(target.http)
-    timeout = http.Timeout(request.seconds, connect=min(request.seconds, 10.0))
+@contextmanager
+def _no_os_error() -> Iterator[None]:
+    """Raise what a function in place of HTTP raises for a broken connection as an error of our own."""
     try:
-        sent = {"content": request.body, "headers": dict(request.headers), "timeout": timeout}
-        async with target.http.stream("POST", request.url, **sent) as response:
-            yield AsyncAnswer(response.status_code, response.headers, response.aiter_bytes())
-    except http.HTTPError as error:
-        raise BrokenError(f"{type(error).__name__}: {error}") from error
+        yield
+    except OSError as error:
+        raise BrokenError(str(error) or type(error).__name__) from error
+
+
+async def _in_time(answer: Any, seconds: float) -> Any:
+    try:
+        return await asyncio.wait_for(answer, seconds)
+    except (TimeoutError, asyncio.TimeoutError) as error:
+        raise BrokenError(f"no answer within {seconds:g} seconds") from error
 
 
 async def _async_pieces(body: Any) -> AsyncIterator[bytes]:
