@@ -268,8 +268,9 @@ class _Run:
         spent = [attempt.usage for attempt in turn.attempts if attempt.usage] or ([turn.usage] if turn.usage else [])
         result.input_tokens += sum(usage.input_tokens or 0 for usage in spent)
         result.output_tokens += sum(usage.output_tokens or 0 for usage in spent)
-        if any(call.id in self.ids for call in turn.tool_calls):
-            # Models that write ids into text write the same ones in every answer.
+        ids = {call.id for call in turn.tool_calls}
+        if len(ids) < len(turn.tool_calls) or ids & self.ids:
+            # Models that write ids into text write the same ones again: in every answer, or for each call of one.
             turn = with_calls(turn, [call._with_id(new_id()) for call in turn.tool_calls])
         self.ids.update(call.id for call in turn.tool_calls)
         result.turn, result.content = turn, turn.content
