@@ -8,7 +8,7 @@ import inspect
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -172,26 +172,32 @@ class Io:
         """Send a request, and return the status and the headers of its answer."""
         self.close()
         if self._target.call is not None:
-            with _no_os_error():
+            try:
                 status, headers, body = _parts(self._target.call(request))
+            except OSError as error:
+                raise BrokenError(str(error) or type(error).__name__) from error
             self._pieces = iter([body] if isinstance(body, bytes) else map(_body, body))
             return status, headers
-        with _no_error_of(self._target.http):
+        try:
             opened = self._target.http.stream("POST", request.url, **_sent(self._target.http, request))
             response = opened.__enter__()
+        except Exception as error:
+            raise _own(error, self._target.http) from error
         self._opened, self._pieces = opened, response.iter_bytes()
         return response.status_code, response.headers
 
     def read(self) -> bytes | None:
         """Return the next piece of the answer; None behind the last one."""
-        with _no_error_of(self._target.http):
+        try:
             return next(self._pieces, None)
+        except Exception as error:
+            raise _own(error, self._target.http) from error
 
     def close(self) -> None:
         """Close the connection of the answer, if one is open."""
         opened, self._opened, self._pieces = self._opened, None, iter(())
         if opened is not None:
-            with suppress(BrokenError), _no_error_of(self._target.http):
+            with suppress(library(self._target.http).HTTPError):
                 opened.__exit__(None, None, None)
 
     def sleep(self, seconds: float) -> None:
@@ -220,29 +226,37 @@ class AsyncIo:
         """As :meth:`Io.open`."""
         await self.close()
         if self._target.call is not None:
-            with _no_os_error():
+            try:
                 answer = self._target.call(request)
                 if inspect.isawaitable(answer):
-                    answer = await _in_time(answer, request.seconds)
+                    answer = await asyncio.wait_for(answer, request.seconds)
+            except (TimeoutError, asyncio.TimeoutError) as error:
+                raise BrokenError(f"no answer within {request.seconds:g} seconds") from error
+            except OSError as error:
+                raise BrokenError(str(error) or type(error).__name__) from error
             status, headers, body = _parts(answer)
             self._pieces = _async_pieces(body)
             return status, headers
-        with _no_error_of(self._target.http):
+        try:
             opened = self._target.http.stream("POST", request.url, **_sent(self._target.http, request))
             response = await opened.__aenter__()
+        except Exception as error:
+            raise _own(error, self._target.http) from error
         self._opened, self._pieces = opened, response.aiter_bytes()
         return response.status_code, response.headers
 
     async def read(self) -> bytes | None:
         """As :meth:`Io.read`."""
-        with _no_error_of(self._target.http):
+        try:
             return await anext(self._pieces, None)
+        except Exception as error:
+            raise _own(error, self._target.http) from error
 
     async def close(self) -> None:
         """As :meth:`Io.close`."""
         opened, self._opened = self._opened, None
         if opened is not None:
-            with suppress(BrokenError), _no_error_of(self._target.http):
+            with suppress(library(self._target.http).HTTPError):
                 await opened.__aexit__(None, None, None)
 
     async def sleep(self, seconds: float) -> None:
@@ -266,32 +280,12 @@ def _sent(http: Any, request: Request) -> dict[str, Any]:
     return {"content": request.body, "headers": request.headers, "timeout": timeout}
 
 
-@contextmanager
-def _no_error_of(http: Any) -> Iterator[None]:
-    """Raise the errors of an HTTP library as one of our own."""
-    try:
-        yield
-    except Exception as error:
-        kind = library(http)
-        if kind is None or not isinstance(error, kind.HTTPError):
-            raise
-        raise BrokenError(f"{type(error).__name__}: {error}") from error
-
-
-@contextmanager
-def _no_os_error() -> Iterator[None]:
-    """Raise what a function in place of HTTP raises for a broken connection as an error of our own."""
-    try:
-        yield
-    except OSError as error:
-        raise BrokenError(str(error) or type(error).__name__) from error
-
-
-async def _in_time(answer: Any, seconds: float) -> Any:
-    try:
-        return await asyncio.wait_for(answer, seconds)
-    except (TimeoutError, asyncio.TimeoutError) as error:
-        raise BrokenError(f"no answer within {seconds:g} seconds") from error
+def _own(error: Exception, http: Any) -> Exception:
+    """The error of an HTTP library as one of our own; any other as it is."""
+    kind = library(http)
+    if kind is None or not isinstance(error, kind.HTTPError):
+        return error
+    return BrokenError(f"{type(error).__name__}: {error}")
 
 
 async def _async_pieces(body: Any) -> AsyncIterator[bytes]:
