@@ -1,4 +1,4 @@
-"""What became of the turns of a client, in numbers."""
+"""Counters of a client's turns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Stats"]
 
 @dataclass
 class Stats:
-    """What became of the turns of a client.
+    """Counters of a client's turns.
 
     Attributes:
         turns: How many were asked for.
@@ -22,7 +22,7 @@ class Stats:
         requests: How many requests they took.
         fallbacks: How many answers came in another mode, or of another model, than was asked first.
         calls: How many calls there were, by status.
-        verdicts: How many requests, by what their answers were worth.
+        verdicts: How many requests, by the verdict on their answers.
         input_tokens: Tokens of all requests, as far as servers say.
         output_tokens: Tokens of all answers, as far as servers say.
     """

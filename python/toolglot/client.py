@@ -273,7 +273,7 @@ async def _run(client: Client | SyncClient, messages: Any, tools: Any, options: 
     tools = ToolSet([]) if tools is None else tool_set(tools)
     options = {"provider": client.provider, **options}
     asked = options.pop("ask", {})
-    return await run_tools(lambda told: client.complete(told, tools, **asked), messages, tools, **options)
+    return await run_tools(lambda history: client.complete(history, tools, **asked), messages, tools, **options)
 
 
 def _blocking(start: Callable[[], Coroutine[Any, Any, RunResult]]) -> RunResult:

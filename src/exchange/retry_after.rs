@@ -1,4 +1,4 @@
-//! How long a server wants to be left alone, by the headers of its answer.
+//! How long a server asks to wait before the next request, by the headers of its answer.
 use std::time::Duration;
 
 /// Returns the seconds that an answer's headers ask to wait; `None` if they ask for nothing that can be read.
