@@ -13,7 +13,6 @@ import toolglot
 from examples.mcp_agent import agent
 from examples.scripted import Backend, serve
 
-
 TIME = {"time": agent.SERVERS["time"]}
 
 
