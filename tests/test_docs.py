@@ -138,6 +138,8 @@ def test_the_agent_of_the_page_beside_has_12_lines_and_stands_nine_broken_answer
     assert len(outcomes) == 9
     # What is not bold is what a user would not want.
     assert all("**" in outcome for outcome in outcomes), outcomes
+    table = (ROOT / "docs" / "beside.md").read_text("utf-8").partition("| lines |")[2].splitlines()[1:10]
+    assert [row.split(" | ")[1] for row in table] == outcomes
 
 
 def test_readme_commands() -> None:
