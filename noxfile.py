@@ -139,7 +139,7 @@ def examples(session: nox.Session) -> None:
 
 @nox.session
 def e2e(session: nox.Session) -> None:
-    """The example applications with a real llama.cpp server and a real small model."""
+    """The client and the example applications with a real llama.cpp server, a real small model and real MCP servers (needs node for one)."""
     install_tools(session, "examples")
     session.install("xllamacpp")
     # Only for the model's file in it: what it depends on would be compiled for minutes.
@@ -150,9 +150,18 @@ def e2e(session: nox.Session) -> None:
 
 @nox.session
 def fleet(session: nox.Session) -> None:
-    """Models that answer as real ones do, at their rates: how often a turn of the client succeeds, and what it takes."""
+    """Models that answer as real ones do, at their rates: how often a turn succeeds, and what it takes, with the client and with peers."""
+    install_tools(session, "peers")
     install_package(session)
-    session.run("python", "benches/python/fleet.py")
+    session.run("python", "benches/python/fleet.py", *session.posargs)
+
+
+@nox.session(name="beside")
+def beside_peers(session: nox.Session) -> None:
+    """The table of docs/beside.md: what five libraries make of nine broken answers."""
+    install_tools(session, "peers")
+    install_package(session)
+    session.run("python", "benches/python/beside.py", *session.posargs)
 
 
 @nox.session
@@ -290,8 +299,8 @@ def capabilities(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Speed, beside the peers that are packages: nox -s bench -- [options of benches/python/compare.py].
 
-    And what it costs to read providers' answers, to declare a thousand tools, and what the router adds to a chunk of a
-    backend's stream; then the engine, the repairer and the transcoder alone, in Rust.
+    And what it costs to read providers' answers, to declare a thousand tools, what the router adds to a chunk of a
+    backend's stream and the client to a request; then the engine, the repairer and the transcoder alone, in Rust.
     """
     install_tools(session, "bench")
     install_package(session)
@@ -299,6 +308,7 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benches/python/providers.py")
     session.run("python", "benches/python/tools.py")
     session.run("python", "benches/python/router.py")
+    session.run("python", "benches/python/client.py")
     for bench in ("engine", "repair", "wire"):
         session.run("cargo", "run", "--release", "--manifest-path", f"benches/{bench}/Cargo.toml", external=True)
 

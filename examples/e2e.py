@@ -10,6 +10,7 @@ import functools
 import importlib.util
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,12 @@ import httpx
 import openai
 import pytest
 import xllamacpp
+from mcp import StdioServerParameters
 
 import toolglot
 from examples.fastapi_router import after as router
 from examples.llm_service import after as service
+from examples.mcp_agent import agent
 from examples.scripted import TOOL, serve
 
 ASK = [{"role": "user", "content": "What time is it in UTC?"}]
@@ -36,6 +39,8 @@ def llama() -> Iterator[str]:
     options.model.path = str(next(Path(folder).glob("*.gguf")))
     options.n_ctx, options.port, options.use_jinja = 2048, 0, True
     options.sampling.temp = 0.0
+    # Several threads wait for each other in a busy loop: where the machine has other work, that is twenty times slower.
+    options.cpuparams.n_threads = options.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(options)
     yield f"{server.listening_address}/v1"
     del server
@@ -154,4 +159,39 @@ def test_agent(llama: str) -> None:
         result = client.run(ASK, [get_current_time], max_steps=2, ask={"tool_choice": "required"})
     assert result.results
     assert all(each.output.startswith("12:00 in ") for each in result.results if each.success)
+    assert toolglot.check_history(result.messages) == []
+
+
+def with_servers(llama: str, servers: dict[str, StdioServerParameters], tool: str) -> toolglot.RunResult:
+    """One round with the tools of real MCP servers, in which the model must call a certain one; then an answer."""
+
+    async def go() -> toolglot.RunResult:
+        store = toolglot.CapabilityStore()
+        async with toolglot.Client(
+            "m", llama, capabilities=store, max_tokens=80, parallel=False, seconds=550
+        ) as client:
+            return await agent.answer(client, ASK[0]["content"], servers, max_steps=1, ask={"tool_choice": tool})
+
+    return asyncio.run(go())
+
+
+def test_agent_with_the_time_server(llama: str) -> None:
+    """The call is one that the server takes; whether the model knows the name of a time zone is another matter."""
+    result = with_servers(llama, {"time": agent.SERVERS["time"]}, "get_current_time")
+    assert [(attempt.mode, attempt.verdict) for attempt in result.attempts] == [("json_schema", "usable")]
+    (done,) = result.results
+    assert (done.call.name, done.call.status, set(done.call.arguments)) == ("get_current_time", "ok", {"timezone"})
+    said = done.output.content[0].text
+    assert ("datetime" in said) if done.success else ("timezone" in said.lower())
+    assert toolglot.check_history(result.messages) == []
+
+
+@pytest.mark.skipif(shutil.which("npx") is None, reason="the server is a package of npm")
+def test_agent_with_the_filesystem_server(llama: str, tmp_path: Path) -> None:
+    package = "@modelcontextprotocol/server-filesystem"
+    files = StdioServerParameters(command="npx", args=["--yes", package, str(tmp_path)])
+    result = with_servers(llama, {"files": files}, "list_allowed_directories")
+    (done,) = result.results
+    assert (done.call.name, done.call.arguments, done.success) == ("list_allowed_directories", {}, True)
+    assert str(tmp_path) in done.output.content[0].text
     assert toolglot.check_history(result.messages) == []

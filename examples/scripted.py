@@ -138,6 +138,11 @@ class Backend:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             return
+        if scope["method"] != "POST":
+            # What it can do, which it does not say.
+            await send({"type": "http.response.start", "status": 404, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+            return
         data = b""
         while True:
             event = await receive()

@@ -54,6 +54,14 @@ def test_tables(case: dict[str, Any]) -> None:
         assert supports_native_tool_calling(case["model"], case["base_url"]) == wanted
 
 
+def test_every_case_has_a_source() -> None:
+    folders = (CASES, ROOT / "tests" / "data" / "exchange")
+    for file in (file for folder in folders for file in folder.iterdir()):
+        text = file.read_text("utf-8")
+        rows = json.loads(text) if file.suffix == ".json" else map(json.loads, text.splitlines())
+        assert all(row["source"] for row in rows), file.name
+
+
 def test_sources_are_named() -> None:
     found = capabilities("gpt-4o", "https://api.openai.com/v1")
     assert found.native_tools.detail.startswith("litellm ")

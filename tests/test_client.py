@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import struct
 import time
 from pathlib import Path
 from typing import Any
@@ -247,6 +248,53 @@ def test_a_function_in_place_of_http() -> None:
 
     asked = Client("m", "http://localhost/v1", client=asynchronous).complete(ASK)
     assert asyncio.run(asked).content == "It is noon."
+
+
+def aws_frame(kind: str, payload: Any, header: str = ":event-type") -> bytes:
+    """A frame of AWS's event stream; its checksums are not compared."""
+    head = bytes([len(header)]) + header.encode() + b"\x07" + struct.pack(">H", len(kind)) + kind.encode()
+    body = json.dumps(payload).encode()
+    return struct.pack(">III", 16 + len(head) + len(body), len(head), 0) + head + body + bytes(4)
+
+
+@pytest.mark.parametrize("size", [7, 10_000])
+def test_bedrock_streams_in_binary_frames(size: int) -> None:
+    frames = [
+        aws_frame("messageStart", {"role": "assistant"}),
+        aws_frame("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": "Wait."}, "p": "abcd"}),
+        aws_frame(
+            "contentBlockStart", {"contentBlockIndex": 1, "start": {"toolUse": {"toolUseId": "t", "name": "get_time"}}}
+        ),
+        aws_frame("contentBlockDelta", {"contentBlockIndex": 1, "delta": {"toolUse": {"input": '{"zone": '}}}),
+        aws_frame("contentBlockDelta", {"contentBlockIndex": 1, "delta": {"toolUse": {"input": '"UTC"}'}}}),
+        aws_frame("contentBlockStop", {"contentBlockIndex": 1}),
+        aws_frame("messageStop", {"stopReason": "tool_use"}),
+        aws_frame("metadata", {"usage": {"inputTokens": 9, "outputTokens": 3, "totalTokens": 12}}),
+    ]
+    data = b"".join(frames)
+
+    def server(request: Any) -> Any:
+        assert request.url.endswith("/model/amazon.nova-lite-v1%3A0/converse-stream")
+        return 200, {}, [data[at : at + size] for at in range(0, len(data), size)]
+
+    client = SyncClient("amazon.nova-lite-v1:0", provider="bedrock", client=server, capabilities=CapabilityStore())
+    with client.stream(ASK, [TOOL]) as stream:
+        kinds = [event.kind for event in stream]
+    assert kinds == ["text", "call_started", "arguments", "arguments", "call_ended"]
+    assert [(call.id, call.arguments) for call in stream.turn.tool_calls] == [("t", {"zone": "UTC"})]
+    assert stream.turn.usage.total_tokens == 12
+
+
+def test_an_exception_in_a_stream_of_bedrocks_is_an_error() -> None:
+    frames = [
+        aws_frame("messageStart", {"role": "assistant"}),
+        aws_frame("throttlingException", {"message": "Too many tokens"}, ":exception-type"),
+    ]
+    client = SyncClient(
+        "m", provider="bedrock", client=lambda request: (200, {}, frames), capabilities=CapabilityStore()
+    )
+    with pytest.raises(toolglot.ProviderError, match="Too many tokens"):
+        list(client.stream(ASK, [TOOL]))
 
 
 def test_wrong_options() -> None:

@@ -7,8 +7,11 @@ import contextlib
 import doctest
 import inspect
 import io
+import json
 import operator
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -109,6 +112,34 @@ def test_table_of_repairs() -> None:
 def test_an_example_output_for_every_dialect() -> None:
     have = {path.stem for path in (ROOT / "examples" / "outputs").iterdir()}
     assert {dialect.name for dialect in toolglot.dialects()} <= have
+
+
+def test_the_page_beside_shows_the_programs_that_are_measured() -> None:
+    page = (ROOT / "docs" / "beside.md").read_text("utf-8")
+    programs = sorted((ROOT / "benches" / "python" / "beside_agents").glob("with_*.py"))
+    assert len(programs) == 5
+    for program in programs:
+        assert f"```python\n{program.read_text('utf-8').strip()}\n```" in page, program.name
+
+
+def test_the_agent_of_the_page_beside_has_12_lines_and_stands_nine_broken_answers() -> None:
+    folder = ROOT / "benches" / "python"
+    agent = (folder / "beside_agents" / "with_toolglot.py").read_text("utf-8")
+    assert sum(bool(line.strip()) for line in agent.splitlines()) <= 12
+    printed = subprocess.run(
+        [sys.executable, "beside.py", "toolglot"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=120,
+        check=True,
+    ).stdout
+    outcomes = json.loads(printed.splitlines()[-1])
+    assert len(outcomes) == 9
+    # What is not bold is what a user would not want.
+    assert all("**" in outcome for outcome in outcomes), outcomes
+    table = (ROOT / "docs" / "beside.md").read_text("utf-8").partition("| lines |")[2].splitlines()[1:10]
+    assert [row.split(" | ")[1] for row in table] == outcomes
 
 
 def test_readme_commands() -> None:

@@ -243,6 +243,14 @@ def test_polling_is_no_loop() -> None:
     assert run(model, loop_key=lambda call: number).stopped == "done"
 
 
+def test_ids_that_a_model_writes_twice_in_one_answer_are_made_its_own() -> None:
+    kimi = '<|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{"zone": "ZONE"}<|tool_call_end|>'
+    both = "".join(kimi.replace("ZONE", zone) for zone in ("UTC", "CET"))
+    result = run(Model(f"<|tool_calls_section_begin|>{both}<|tool_calls_section_end|>", "Done."))
+    assert [each.output for each in result.results] == ["12:00 UTC", "12:00 CET"]
+    assert toolglot.check_history(result.messages) == []
+
+
 def test_ids_that_a_model_writes_again_are_made_its_own() -> None:
     result = run(Model(calls(call(zone="A")), calls(call(zone="B")), "Done."))
     ids = [message["tool_call_id"] for message in result.messages if message["role"] == "tool"]

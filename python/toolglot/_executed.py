@@ -22,7 +22,7 @@ def executor(execute: Executes | None, calls: Iterable[ToolCall], own: ToolSet, 
     """Return the function of one ToolCall that `execute` stands for; None stands for the functions of `own`.
 
     Raises:
-        BadOptionError: Every call would fail alike, and the model would be told of it in place of the programmer.
+        BadOptionError: Every call would fail alike, and the model would see the error instead of the programmer.
     """
     if execute is None or isinstance(execute, ToolSet):
         tools = own if execute is None else execute
@@ -81,7 +81,7 @@ class OwnTimeoutError(Exception):
 
 
 async def attempt(execute: Execute, call: ToolCall) -> Any:
-    """The tool's result, its own time-outs told from that of the call."""
+    """Return the tool's result. Its own time-outs are raised as OwnTimeoutError, unlike that of waiting for it."""
     try:
         return await execute(call)
     except (TimeoutError, asyncio.TimeoutError) as error:
@@ -97,7 +97,7 @@ def _prepared(tools: ToolSet, call: ToolCall, context: Any) -> tuple[Any, Callab
     if not isinstance(call, ToolCall):
         raise BadOptionError(f"a ToolCall is needed, not {type(call).__name__}; ToolSet.check makes one", "call")
     if call.runnable:
-        # Whoever read it may have had other tools, or none.
+        # It may have been read with other tools, or none.
         call = tools.check(call.name, call.arguments_json, id=call.id)
     if not call.runnable:
         raise CallError(tools.error_message(call) or "", call.name, call=call)

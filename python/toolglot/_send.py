@@ -6,14 +6,15 @@ import asyncio
 import importlib
 import inspect
 import json
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from .errors import BadOptionError
 
-__all__ = ["Answer", "AsyncAnswer", "BrokenError", "Request", "Target", "target"]
+__all__ = ["AsyncIo", "BrokenError", "Io", "Request", "Target", "target"]
 
 
 @dataclass(frozen=True)
@@ -40,24 +41,6 @@ class Request:
 
 class BrokenError(Exception):
     """No answer came, or it broke off."""
-
-
-@dataclass
-class Answer:
-    """An answer, read in pieces."""
-
-    status: int
-    headers: Mapping[str, str]
-    pieces: Iterator[bytes]
-
-
-@dataclass
-class AsyncAnswer:
-    """An answer, read in pieces."""
-
-    status: int
-    headers: Mapping[str, str]
-    pieces: AsyncIterator[bytes]
 
 
 @dataclass
@@ -174,53 +157,135 @@ def _parts(answer: Any) -> tuple[int, Mapping[str, str], Any]:
     return int(status), headers or {}, _body(body)
 
 
-@contextmanager
-def opened(target: Target, request: Request) -> Iterator[Answer]:
-    """Send a request and give its answer, closed afterwards.
+class Io:
+    """What a turn needs of the outside: sends one request at a time, and reads its answer piece by piece.
 
-    Raises:
-        BrokenError: There is none.
+    Each method may raise :class:`BrokenError`.
     """
-    if target.call is not None:
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._pieces: Iterator[bytes] = iter(())
+        self._opened: AbstractContextManager[Any] | None = None
+
+    def open(self, request: Request) -> tuple[int, Mapping[str, str]]:
+        """Send a request, and return the status and the headers of its answer."""
+        self.close()
+        if self._target.call is not None:
+            try:
+                status, headers, body = _parts(self._target.call(request))
+            except OSError as error:
+                raise BrokenError(str(error) or type(error).__name__) from error
+            self._pieces = iter([body] if isinstance(body, bytes) else map(_body, body))
+            return status, headers
         try:
-            status, headers, body = _parts(target.call(request))
-        except OSError as error:
-            raise BrokenError(str(error) or type(error).__name__) from error
-        yield Answer(status, headers, iter([body] if isinstance(body, bytes) else body))
-        return
-    http = library(target.http)
-    timeout = http.Timeout(request.seconds, connect=min(request.seconds, 10.0))
-    try:
-        sent = {"content": request.body, "headers": dict(request.headers), "timeout": timeout}
-        with target.http.stream("POST", request.url, **sent) as response:
-            yield Answer(response.status_code, response.headers, response.iter_bytes())
-    except http.HTTPError as error:
-        raise BrokenError(f"{type(error).__name__}: {error}") from error
+            opened = self._target.http.stream("POST", request.url, **_sent(self._target.http, request))
+            response = opened.__enter__()
+        except Exception as error:
+            raise _own(error, self._target.http) from error
+        self._opened, self._pieces = opened, response.iter_bytes()
+        return response.status_code, response.headers
+
+    def read(self) -> bytes | None:
+        """Return the next piece of the answer; None behind the last one."""
+        try:
+            return next(self._pieces, None)
+        except Exception as error:
+            raise _own(error, self._target.http) from error
+
+    def close(self) -> None:
+        """Close the connection of the answer, if one is open."""
+        opened, self._opened, self._pieces = self._opened, None, iter(())
+        if opened is not None:
+            with suppress(library(self._target.http).HTTPError):
+                opened.__exit__(None, None, None)
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
+
+    def ask(self, method: str, url: str, body: Any, headers: Mapping[str, str], seconds: float) -> tuple[int, str]:
+        """Return status and text of an answer; status 0 where there is none."""
+        try:
+            answer = self._target.http.request(method, url, json=body, headers=headers, timeout=seconds)
+        except Exception:
+            # Whether the server can be reached at all shows when the model is asked.
+            return 0, ""
+        return answer.status_code, answer.text
 
 
-@asynccontextmanager
-async def opened_async(target: Target, request: Request) -> AsyncIterator[AsyncAnswer]:
-    """As :func:`opened`."""
-    if target.call is not None:
+class AsyncIo:
+    """As :class:`Io`."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._pieces: AsyncIterator[bytes] = _async_pieces(b"")
+        self._opened: AbstractAsyncContextManager[Any] | None = None
+
+    async def open(self, request: Request) -> tuple[int, Mapping[str, str]]:
+        """As :meth:`Io.open`."""
+        await self.close()
+        if self._target.call is not None:
+            try:
+                answer = self._target.call(request)
+                if inspect.isawaitable(answer):
+                    answer = await asyncio.wait_for(answer, request.seconds)
+            except (TimeoutError, asyncio.TimeoutError) as error:
+                raise BrokenError(f"no answer within {request.seconds:g} seconds") from error
+            except OSError as error:
+                raise BrokenError(str(error) or type(error).__name__) from error
+            status, headers, body = _parts(answer)
+            self._pieces = _async_pieces(body)
+            return status, headers
         try:
-            answer = target.call(request)
-            if inspect.isawaitable(answer):
-                answer = await asyncio.wait_for(answer, request.seconds)
-        except (TimeoutError, asyncio.TimeoutError) as error:
-            raise BrokenError(f"no answer within {request.seconds:g} seconds") from error
-        except OSError as error:
-            raise BrokenError(str(error) or type(error).__name__) from error
-        status, headers, body = _parts(answer)
-        yield AsyncAnswer(status, headers, _async_pieces(body))
-        return
-    http = library(target.http)
-    timeout = http.Timeout(request.seconds, connect=min(request.seconds, 10.0))
-    try:
-        sent = {"content": request.body, "headers": dict(request.headers), "timeout": timeout}
-        async with target.http.stream("POST", request.url, **sent) as response:
-            yield AsyncAnswer(response.status_code, response.headers, response.aiter_bytes())
-    except http.HTTPError as error:
-        raise BrokenError(f"{type(error).__name__}: {error}") from error
+            opened = self._target.http.stream("POST", request.url, **_sent(self._target.http, request))
+            response = await opened.__aenter__()
+        except Exception as error:
+            raise _own(error, self._target.http) from error
+        self._opened, self._pieces = opened, response.aiter_bytes()
+        return response.status_code, response.headers
+
+    async def read(self) -> bytes | None:
+        """As :meth:`Io.read`."""
+        try:
+            return await anext(self._pieces, None)
+        except Exception as error:
+            raise _own(error, self._target.http) from error
+
+    async def close(self) -> None:
+        """As :meth:`Io.close`."""
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            with suppress(library(self._target.http).HTTPError):
+                await opened.__aexit__(None, None, None)
+
+    async def sleep(self, seconds: float) -> None:
+        """As :meth:`Io.sleep`."""
+        await asyncio.sleep(seconds)
+
+    async def ask(
+        self, method: str, url: str, body: Any, headers: Mapping[str, str], seconds: float
+    ) -> tuple[int, str]:
+        """As :meth:`Io.ask`."""
+        try:
+            answer = await self._target.http.request(method, url, json=body, headers=headers, timeout=seconds)
+        except Exception:
+            return 0, ""
+        return answer.status_code, answer.text
+
+
+def _sent(http: Any, request: Request) -> dict[str, Any]:
+    kind = library(http)
+    timeout = kind.Timeout(request.seconds, connect=min(request.seconds, 10.0))
+    return {"content": request.body, "headers": request.headers, "timeout": timeout}
+
+
+def _own(error: Exception, http: Any) -> Exception:
+    """The error of an HTTP library as one of our own; any other as it is."""
+    kind = library(http)
+    if kind is None or not isinstance(error, kind.HTTPError):
+        return error
+    return BrokenError(f"{type(error).__name__}: {error}")
 
 
 async def _async_pieces(body: Any) -> AsyncIterator[bytes]:

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -43,6 +44,13 @@ _PROVIDERS = {
 }
 
 
+@lru_cache
+def _address(base_url: str) -> Mapping[str, Any]:
+    place = urlsplit(base_url)
+    port = place.port or (443 if place.scheme == "https" else 80)
+    return {"server.address": place.hostname, "server.port": port} if place.hostname else {}
+
+
 class Chat:
     """The span of one exchange with a model. Without OpenTelemetry it does nothing."""
 
@@ -53,15 +61,12 @@ class Chat:
         if _tracer is None:
             return
         self._began = time.perf_counter()
-        place = urlsplit(base_url)
         self._attributes: dict[str, Any] = {
             "gen_ai.operation.name": "chat",
             "gen_ai.provider.name": _PROVIDERS.get(provider, provider),
             "gen_ai.request.model": model,
+            **_address(base_url),
         }
-        if place.hostname:
-            self._attributes["server.address"] = place.hostname
-            self._attributes["server.port"] = place.port or (443 if place.scheme == "https" else 80)
         more: dict[str, Any] = {"gen_ai.request.stream": stream}
         if max_tokens is not None:
             more["gen_ai.request.max_tokens"] = max_tokens
@@ -81,41 +86,48 @@ class Chat:
         span, self._span = self._span, None
         if span is None:
             return
-        if turn is not None:
-            span.set_attribute("gen_ai.response.finish_reasons", [turn.stop_reason])
-            usage = turn.usage
-            for name, count in (
-                ("input_tokens", usage and usage.input_tokens),
-                ("output_tokens", usage and usage.output_tokens),
-                ("cache_read.input_tokens", usage and usage.cached_tokens),
-                ("reasoning.output_tokens", usage and usage.reasoning_tokens),
-            ):
-                if count is not None:
-                    span.set_attribute(f"gen_ai.usage.{name}", count)
-            for kind, count in (("input", usage and usage.input_tokens), ("output", usage and usage.output_tokens)):
+        usage = None if turn is None else turn.usage
+        if usage is not None:
+            for kind, count in (("input", usage.input_tokens), ("output", usage.output_tokens)):
                 if count is not None:
                     _tokens.record(count, {**self._attributes, "gen_ai.token.type": kind})
-            span.set_attribute("toolglot.calls", [f"{call.name}:{call.status}" for call in turn.tool_calls])
-            span.set_attribute("toolglot.repairs", sum(len(call.repairs) for call in turn.tool_calls))
-            if _content():
-                span.set_attribute("gen_ai.output.messages", json.dumps([turn.to_openai()], default=str))
-        for number, attempt in enumerate(attempts):
-            span.add_event(
-                "toolglot.attempt",
-                {
-                    "toolglot.attempt.number": number,
-                    "toolglot.attempt.model": attempt.model,
-                    "toolglot.attempt.mode": attempt.mode,
-                    "toolglot.attempt.why": attempt.why,
-                    "toolglot.attempt.verdict": attempt.verdict,
-                    "http.response.status_code": attempt.status,
-                },
-            )
-        if attempts:
-            span.set_attribute("toolglot.mode", attempts[-1].mode)
+        if span.is_recording():
+            _describe(span, turn, attempts)
         _fail(span, error, self._attributes)
         _duration.record(time.perf_counter() - self._began, self._attributes)
         span.end()
+
+
+def _describe(span: Any, turn: Turn | None, attempts: Any) -> None:
+    if turn is not None:
+        span.set_attribute("gen_ai.response.finish_reasons", [turn.stop_reason])
+        usage = turn.usage
+        for name, count in (
+            ("input_tokens", usage and usage.input_tokens),
+            ("output_tokens", usage and usage.output_tokens),
+            ("cache_read.input_tokens", usage and usage.cached_tokens),
+            ("reasoning.output_tokens", usage and usage.reasoning_tokens),
+        ):
+            if count is not None:
+                span.set_attribute(f"gen_ai.usage.{name}", count)
+        span.set_attribute("toolglot.calls", [f"{call.name}:{call.status}" for call in turn.tool_calls])
+        span.set_attribute("toolglot.repairs", sum(len(call.repairs) for call in turn.tool_calls))
+        if _content():
+            span.set_attribute("gen_ai.output.messages", json.dumps([turn.to_openai()], default=str))
+    for number, attempt in enumerate(attempts):
+        span.add_event(
+            "toolglot.attempt",
+            {
+                "toolglot.attempt.number": number,
+                "toolglot.attempt.model": attempt.model,
+                "toolglot.attempt.mode": attempt.mode,
+                "toolglot.attempt.why": attempt.why,
+                "toolglot.attempt.verdict": attempt.verdict,
+                "http.response.status_code": attempt.status,
+            },
+        )
+    if attempts:
+        span.set_attribute("toolglot.mode", attempts[-1].mode)
 
 
 def _fail(span: Any, error: BaseException | None, attributes: dict[str, Any]) -> None:

@@ -27,7 +27,7 @@ __all__ = ["Progress", "RunResult", "ToolResult", "run_tools"]
 
 Stopped = Literal["done", "length", "steps", "calls", "tokens", "seconds", "loop"]
 
-# How many turns with the same calls, or rounds of the same two, are told to the model, and after how many it ends.
+# After how many turns with the same calls, or rounds of the same two, the model is warned, and after how many the run ends.
 _NUDGE, _STOP = 3, 5
 
 _NUDGED = (
@@ -38,7 +38,7 @@ _NUDGED = (
 
 @dataclass(frozen=True)
 class ToolResult:
-    """What became of one call.
+    """The outcome of one call.
 
     Attributes:
         call: The call.
@@ -60,10 +60,10 @@ class ToolResult:
 
 @dataclass(frozen=True)
 class Progress:
-    """A step of a run, for who watches.
+    """A step of a run, for ``on_progress``.
 
     Attributes:
-        kind: "turn": the model answered. "tool_started", "tool_ended". "nudge": the model is told that it repeats itself.
+        kind: "turn": the model answered. "tool_started", "tool_ended". "nudge": the model is warned that it repeats itself.
             "stopped": the run is over.
         step: Which answer of the model it belongs to, from 1 on.
         turn: The answer.
@@ -82,7 +82,7 @@ class Progress:
 
 @dataclass
 class RunResult:
-    """What a run came to.
+    """The result of a run.
 
     Attributes:
         content: The text of the last answer.
@@ -93,8 +93,8 @@ class RunResult:
         steps: How often the model was asked.
         results: What became of the calls, in their order.
         attempts: All requests, where a client made them.
-        input_tokens: Tokens of all requests, as far as they are told.
-        output_tokens: Tokens of all answers, as far as they are told.
+        input_tokens: Tokens of all requests, as far as servers report them.
+        output_tokens: Tokens of all answers, as far as servers report them.
     """
 
     content: str = ""
@@ -141,7 +141,7 @@ async def run_tools(
         execute: Runs a call, as for ``ToolSet.run``: a function of a ToolCall, functions by name, or a ToolSet of functions. None stands
             for the functions that ``tools`` were made of.
         context: For parameters annotated ``toolglot.Context[T]``.
-        provider: Whose messages ``ask`` takes; "text" for models that are told of tools in text.
+        provider: Whose messages ``ask`` takes; "text" for models that get tools in the prompt.
         approve: Asked before a tool runs, with the call (``call.evidence`` says why it counts as one). True lets it run; False, or a
             text that says why, does not, and is told to the model. It may be async.
         sequential: Tools of which no two calls run at once, by name; True is all of them.
@@ -268,8 +268,9 @@ class _Run:
         spent = [attempt.usage for attempt in turn.attempts if attempt.usage] or ([turn.usage] if turn.usage else [])
         result.input_tokens += sum(usage.input_tokens or 0 for usage in spent)
         result.output_tokens += sum(usage.output_tokens or 0 for usage in spent)
-        if any(call.id in self.ids for call in turn.tool_calls):
-            # Models that write ids into text write the same ones in every answer.
+        ids = {call.id for call in turn.tool_calls}
+        if len(ids) < len(turn.tool_calls) or ids & self.ids:
+            # Models that write ids into text write the same ones again: in every answer, or for each call of one.
             turn = with_calls(turn, [call._with_id(new_id()) for call in turn.tool_calls])
         self.ids.update(call.id for call in turn.tool_calls)
         result.turn, result.content = turn, turn.content
@@ -322,7 +323,7 @@ class _Run:
         except BaseException:
             for task in tasks:
                 task.cancel()
-            # Nothing is left running behind who cancelled.
+            # No task outlives a run that was cancelled.
             await asyncio.gather(*tasks, return_exceptions=True)
             raise
         for task in tasks:
@@ -416,9 +417,9 @@ class _Loop:
         self._nudged = False
 
     def is_new(self, times: int) -> bool:
-        """Whether the model is to be told that it repeats itself: once for each time that it begins to."""
-        told, self._nudged = self._nudged, times >= _NUDGE
-        return times >= _NUDGE and not told
+        """Return whether to warn the model that it repeats itself: once for each time that it begins to."""
+        warned, self._nudged = self._nudged, times >= _NUDGE
+        return times >= _NUDGE and not warned
 
     def saw(self, calls: Sequence[ToolCall]) -> int:
         """Take the calls of a turn, and return how often in a row they came: alone, or taking turns with others."""

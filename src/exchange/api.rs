@@ -1,19 +1,17 @@
-//! How each API is asked: where a request goes, and where in it messages, limits and formats stand. A row of data for each.
+//! How each API is asked: the path of a request, and the members for messages, limits and formats. A row of data for each.
 //!
 //! Facts: the API references of the vendors, and the requests of their SDKs (openai, anthropic, google-genai, mistralai, cohere, ollama,
 //! boto3). Tools, choices and schemas of answers have their places in [`crate::schema::convert`].
 use crate::provider::Provider;
 use crate::schema::convert::Format;
 
-/// How an answer is asked for in pieces.
+/// How a streamed answer is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Streaming {
-    /// By members of the request, JSON text; with others where it comes whole.
+    /// By members of the request (JSON text); `whole` are those of a request that is not streamed.
     Members { stream: &'static str, whole: &'static str },
     /// By another path.
     Path(&'static str),
-    /// Its stream is no text (AWS's event stream): it is asked for the whole answer.
-    Never,
 }
 
 /// A row: how an API is asked.
@@ -21,24 +19,24 @@ pub(super) enum Streaming {
 pub(super) struct Api {
     pub(super) provider: Provider,
     pub(super) format: Format,
-    /// The base URL of who made the API.
+    /// The base URL of the API's vendor.
     pub(super) base: &'static str,
-    /// What stands before the path where the base URL names no version of the API.
+    /// The prefix of the path if the base URL has no version of the API.
     pub(super) version: &'static str,
-    /// The path below the base URL; `{model}` stands for the model's id.
+    /// The path below the base URL; `{model}` is replaced by the model's id.
     pub(super) path: &'static str,
     pub(super) streaming: Streaming,
     /// Headers beside those of JSON and of the key.
     pub(super) headers: &'static [(&'static str, &'static str)],
-    /// The header of the key, and what stands before the key in it.
+    /// The header of the key, and the prefix of its value.
     pub(super) key: (&'static str, &'static str),
     /// Whether the model's id is a member of the request, and not in the path.
     pub(super) names_model: bool,
     pub(super) messages: &'static str,
-    /// Where the system prompt stands that is not among the messages.
+    /// The member of the system prompt, for APIs that have it outside the messages.
     pub(super) system: &'static str,
     pub(super) max_tokens: &'static [&'static str],
-    /// How many tokens are asked for where nobody says: the API wants a number.
+    /// The default of `max_tokens`, for APIs that require it.
     pub(super) default_max_tokens: Option<u64>,
     pub(super) temperature: &'static [&'static str],
     /// Members that ask for any JSON object, JSON text; empty where the API has no such mode.
@@ -129,7 +127,7 @@ const COHERE: Api = Api {
     ..CHAT
 };
 
-/// Ollama streams where nothing is said of it.
+/// Ollama streams by default.
 const OLLAMA: Api = Api {
     provider: Provider::Ollama,
     format: Format::Ollama,
@@ -148,7 +146,7 @@ const BEDROCK: Api = Api {
     format: Format::Bedrock,
     base: "https://bedrock-runtime.us-east-1.amazonaws.com",
     path: "/model/{model}/converse",
-    streaming: Streaming::Never,
+    streaming: Streaming::Path("/model/{model}/converse-stream"),
     names_model: false,
     max_tokens: &["inferenceConfig", "maxTokens"],
     temperature: &["inferenceConfig", "temperature"],

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 /// What is decided about one model.
 ///
-/// Where nobody decided, it follows from what is known of the model: [`ModelConfig::expects_text_calls`].
+/// Unset values follow from what is known of the model: [`ModelConfig::expects_text_calls`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelConfig {
     /// In which modes tools are offered, best first.
@@ -283,7 +283,7 @@ fn glob(pattern: &str, text: &str) -> bool {
     if !rest.contains('*') {
         return text.ends_with(rest);
     }
-    // The first place where the next piece stands is as good as any later one.
+    // Matching each piece at its first position is enough.
     let piece = rest.split('*').next().unwrap_or_default();
     text.match_indices(piece).next().is_some_and(|(at, _)| glob(rest, text.get(at..).unwrap_or_default()))
 }

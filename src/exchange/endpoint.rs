@@ -15,7 +15,7 @@ pub struct Endpoint {
     pub(super) server: String,
     /// Without a `/` at its end, with the version of the API.
     base: String,
-    /// What stood behind the path of the base URL (`?api-version=...`).
+    /// The query of the base URL (`?api-version=...`).
     query: String,
     pub(super) capabilities: Capabilities,
     pub(super) config: ModelConfig,
@@ -23,8 +23,8 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// The endpoint of the route that `capabilities` are of. `base_url` is its base URL as the requests are to have it; without one,
-    /// it is that of the provider's own API. `provider` names an API; `None` tells by the base URL, and is Chat Completions where
-    /// that says nothing.
+    /// it is that of the provider's own API. `provider` names an API; `None` infers it from the base URL, and is Chat Completions if that
+    /// names none.
     ///
     /// # Errors
     /// [`crate::ErrorCode::UnknownProvider`]
@@ -48,7 +48,7 @@ impl Endpoint {
             Some(name) => name.to_owned(),
             None if api.provider != Provider::OpenAi => api.provider.as_str().to_owned(),
             None if Format::names().any(|name| name == known) => known.to_owned(),
-            // A server that nobody knows reads `tool_choice` as any does, and has none of what is OpenAI's alone.
+            // An unknown server reads `tool_choice`, but none of the fields that only OpenAI has.
             None => "openai_compatible".to_owned(),
         };
         let url = if url.is_empty() { api.base } else { url };
@@ -100,11 +100,6 @@ impl Endpoint {
             target.model = Some(self.model().to_owned());
         }
         target
-    }
-
-    /// Whether an answer comes in pieces if that is asked for.
-    pub(super) fn streams(&self) -> bool {
-        self.api.streaming != Streaming::Never
     }
 
     pub(super) fn url(&self, stream: bool) -> String {

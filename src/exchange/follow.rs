@@ -1,7 +1,7 @@
 //! What follows from an answer: what it shows of the route, and what is tried next.
 //!
-//! In this order, as far as the budget goes: arguments alone anew under the tool's schema, the model told what was wrong, the
-//! next mode, the next endpoint. Repair and coercion, which cost nothing, have happened when the answer was read.
+//! The order, within the budget: regenerate the arguments of one call under its tool's schema, send the model a correction, try the
+//! next mode, try the next endpoint. Repair and coercion need no request; they happen when the answer is read.
 use super::capability::{Capability, Outcome};
 use super::machine::{Exchange, Regenerated};
 use super::mode::Mode;
@@ -11,11 +11,11 @@ use crate::schema::ToolSet;
 use crate::schema::convert::Target;
 use crate::turn::{CallStatus, Source, Turn};
 
-/// An exchange tells the model what was wrong so often.
+/// The most corrections of an exchange.
 const CORRECTIONS: usize = 2;
-/// The first pause before asking a server again that failed; each further one is twice as long.
+/// Seconds before the first retry of a request that failed; doubled for each further retry.
 const PAUSE: f64 = 0.5;
-/// A server that wants longer is not waited for.
+/// The longest wait in seconds. A server that asks for more is skipped.
 const LONGEST_PAUSE: f64 = 60.0;
 
 impl Exchange {
@@ -70,7 +70,7 @@ impl Exchange {
         self.keep(turn, false);
         match verdict {
             Verdict::Denied | Verdict::BadRequest => self.next_endpoint(),
-            // What was denied beside the tools is not said again, and the mode stays.
+            // The mode stays; the option that was refused is left out.
             Verdict::Refused if denied == Some(Capability::ToolChoice) && self.says_choice => {
                 self.says_choice = false;
                 self.why = Why::Refused;
@@ -98,7 +98,7 @@ impl Exchange {
         }
     }
 
-    /// Whether the budget allows no further request.
+    /// Returns whether the budget allows no further request.
     fn is_spent(&self) -> bool {
         let tokens = self.attempts.iter().filter_map(|attempt| {
             let usage = attempt.usage?;
@@ -109,7 +109,7 @@ impl Exchange {
             || self.options.requests.is_some_and(|requests| self.attempts.len() >= requests)
     }
 
-    /// What is done about a turn with calls that may not run.
+    /// Chooses what follows a turn with calls that may not run: new arguments, a correction, or the next mode.
     pub(super) fn mend(&mut self, turn: Turn<'static>) {
         let mut bad = turn.tool_calls.iter().enumerate().filter(|(_, call)| !call.status.runnable());
         let only = match (bad.next(), bad.next()) {
@@ -172,7 +172,7 @@ impl Exchange {
     }
 }
 
-/// The messages that tell a model what was wrong with the calls of its answer: the answer itself, and a result for each call.
+/// Returns the messages of a correction: the answer itself, and an error result for each of its calls.
 pub(super) fn correction(turn: &Turn<'_>, tools: &ToolSet, target: Option<&Target>) -> Vec<Message> {
     let (mut answers, mut rest) = (Vec::new(), Vec::new());
     for call in &turn.tool_calls {

@@ -3,7 +3,7 @@
 //! A route is a base URL and a model: the same model differs by server. [`capability`] collects what is known of a route,
 //! [`mode`] turns that into the ways to offer tools, best first, and [`config`] is what the caller decides per model. An [`Endpoint`]
 //! is a route with its API; an [`Exchange`] goes through the modes of one endpoint after the other until one has led to a turn.
-//! Nothing here does I/O or reads a clock: who drives it sends the requests and passes the time in.
+//! Nothing here does I/O or reads a clock: the driver sends the requests and passes the time in.
 //!
 //! ```
 //! use serde_json::json;
@@ -46,6 +46,7 @@ mod machine;
 pub mod mode;
 mod options;
 mod request;
+mod retry_after;
 mod spoken;
 mod verdict;
 

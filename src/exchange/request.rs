@@ -15,11 +15,11 @@ pub(super) struct Ask<'a> {
     pub(super) messages: &'a [Message],
     pub(super) tools: &'a ToolSet,
     pub(super) options: &'a Options,
-    /// Whether the choice of tools is said to the API.
+    /// Whether the request has the choice of tools.
     pub(super) says_choice: bool,
-    /// Whether it is said to the API that calls may or may not be parallel.
+    /// Whether the request says if calls may be parallel.
     pub(super) says_parallel: bool,
-    /// The tool whose arguments alone are asked for.
+    /// The tool, if only its arguments are asked for.
     pub(super) only: Option<&'a str>,
     pub(super) stream: bool,
 }
@@ -91,7 +91,7 @@ impl Ask<'_> {
             ..*choice
         };
         let offer = |said: &ToolChoice<'_>| self.tools.offer(&self.endpoint.server, &target, said);
-        // What an API has no word for is not said to it: whether it was kept to shows in the answer.
+        // An API without a field for the choice gets none; the verdict on the answer checks it.
         offer(&said)
             .or_else(|_| offer(&ToolChoice { parallel: None, ..said }))
             .or_else(|_| offer(&ToolChoice { choice: Choice::Auto, ..said }))
@@ -124,7 +124,7 @@ impl Ask<'_> {
         }
     }
 
-    /// The messages with the tools called by their own names: the model is told these in text.
+    /// Returns the messages with the tools' own names, which are those in the prompt.
     fn real_names(&self) -> Vec<Message> {
         named(self.messages, |name| match self.tools.resolve(name) {
             Resolution::Exact(tool) | Resolution::Resolved(tool) => tool.name.clone(),
@@ -146,7 +146,7 @@ fn named(messages: &[Message], name: impl Fn(&str) -> String) -> Vec<Message> {
     messages
 }
 
-/// Puts text behind the first system prompt, or before all messages where there is none.
+/// Appends text to the first system message, or inserts one before all messages.
 fn with_prompt(mut messages: Vec<Message>, prompt: &str) -> Vec<Message> {
     if prompt.is_empty() {
         return messages;
@@ -191,7 +191,7 @@ fn place(body: &mut Map<String, Value>, path: &[&str], value: Value) {
     merge(body, more);
 }
 
-/// Limits the list of calls in the envelope's schema, wherever it stands in the request.
+/// Limits the list of calls in the envelope's schema, at any depth of the request.
 fn limit_calls(request: &mut Value, limits: &[Option<(&str, usize)>]) {
     match request {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! Tools and calls in the text of messages, for models that are not told of them natively.
+//! Tools and calls in the text of messages, for models that do not get them natively.
 use crate::Error;
 use crate::provider::{Message, Part, Provider, ResultOptions, Role, ToolResult, read_history, text_results};
 use crate::schema::{ToolSet, write_calls};
@@ -57,7 +57,7 @@ fn as_text(
     let mut out: Vec<Message> = Vec::with_capacity(messages.len());
     let mut results: Vec<ToolResult> = Vec::new();
     for message in messages {
-        // Results of one answer that stand in messages of their own are one text.
+        // The results of one answer become one text, also if each has a message of its own.
         if message.role != Role::Tool {
             out.extend(results_message(std::mem::take(&mut results), dialect));
         }

@@ -1,4 +1,4 @@
-//! What an answer is worth: whether it ends the exchange, and what it shows of the route if not.
+//! The verdict on an answer: whether it ends the exchange, and what it shows about the route if not.
 use super::capability::{Capability, refused};
 use super::mode::Mode;
 use super::options::Wanted;
@@ -9,27 +9,27 @@ words! {
     Why {
         /// It is the first.
         First => "first",
-        /// What the one before said beside the tools was refused, and is left out.
+        /// An option of the request before was refused, and is left out.
         Refused => "refused",
         /// The server failed, or there was nothing in the answer.
         Again => "again",
-        /// The arguments of one call are asked for anew, under its tool's schema.
+        /// The arguments of one call are regenerated under its tool's schema.
         Arguments => "arguments",
-        /// The model is told what was wrong with its calls.
+        /// It is a correction: the model sees what was wrong with its calls.
         Correction => "correction",
-        /// The mode before led to nothing.
+        /// The mode before gave no usable answer.
         NextMode => "next_mode",
-        /// The endpoint before led to nothing.
+        /// The endpoint before gave no usable answer.
         NextModel => "next_model",
     }
 }
 
 words! {
-    /// What an answer is worth.
+    /// The verdict on an answer.
     Verdict {
         /// It can be used as it is.
         Usable => "usable",
-        /// A call in it is not what its tool takes, names no tool or cannot be read: the model can be told.
+        /// A call in it does not fit its tool's schema, names no tool or cannot be read.
         BadCalls => "bad_calls",
         /// It was cut off inside a call. The same would be cut off again.
         Incomplete => "incomplete",
@@ -37,7 +37,7 @@ words! {
         NoCall => "no_call",
         /// There is nothing in it.
         Empty => "empty",
-        /// It is none: HTML, another shape.
+        /// It is no answer of the API: HTML, another shape.
         NoAnswer => "no_answer",
         /// The server denies a capability.
         Refused => "refused",

@@ -1,8 +1,10 @@
 //! Where one payload ends and the next begins, in the bytes of a streamed answer.
 //!
 //! Server-sent events (<https://html.spec.whatwg.org/multipage/server-sent-events.html>), one JSON value a line
-//! (Ollama), and one JSON array over the whole stream (Gemini without `alt=sse`) are told apart by their first bytes.
+//! (Ollama), one JSON array over the whole stream (Gemini without `alt=sse`) and AWS's binary frames (Bedrock) are told apart by
+//! their first bytes.
 //! This is framing of bytes that were handed to us; connections and retries are the caller's.
+use super::event_stream::{Cut, cut};
 use crate::json::{ScanResult, Scanner};
 
 /// Nothing a model answers is longer: at such a frame the stream is given up.
@@ -19,6 +21,8 @@ enum Framing {
     Lines,
     /// One JSON array whose items are the payloads.
     Array,
+    /// AWS's event stream.
+    Binary,
     /// None of them: HTML, plain text.
     Foreign,
 }
@@ -91,7 +95,7 @@ impl Splitter {
             return;
         }
         // Who reads lines (`iter_lines`) hands them over without their ends.
-        let lines = !matches!(self.framing, Framing::Lines | Framing::Array);
+        let lines = !matches!(self.framing, Framing::Lines | Framing::Array | Framing::Binary);
         if lines && !self.buffer.is_empty() && is_other_field(&self.buffer) && begins_line(&self.buffer, bytes) {
             self.take(b"\n", each);
         }
@@ -123,7 +127,34 @@ impl Splitter {
                 self.buffer.drain(..used);
             }
             Framing::Lines | Framing::Array => self.values(each),
+            Framing::Binary => self.binary(each),
         }
+    }
+
+    /// Hands out each binary frame as an object with the frame's type as its only member; one without a type says nothing.
+    fn binary(&mut self, each: &mut dyn FnMut(Frame<'_>)) {
+        let mut from = 0;
+        loop {
+            match cut(self.buffer.get(from..).unwrap_or_default()) {
+                Cut::NeedMore => break,
+                // Where the next frame begins is lost.
+                Cut::Broken => {
+                    self.framing = Framing::Foreign;
+                    break;
+                }
+                Cut::Frame { size, kind, payload } => {
+                    if let Some(kind) = kind {
+                        self.data.extend_from_slice(format!("{{\"{kind}\":").as_bytes());
+                        self.data.extend_from_slice(payload);
+                        self.data.push(b'}');
+                        each(Frame::Data { event: "", data: &self.data });
+                        self.data.clear();
+                    }
+                    from += size;
+                }
+            }
+        }
+        self.buffer.drain(..from);
     }
 
     /// The end of the stream: an event without its blank line still counts. Returns what no frame could be made of.
@@ -336,6 +367,8 @@ fn sniff(bytes: &[u8]) -> Framing {
         Some(b'{' | 0x1e) => Framing::Lines,
         Some(b'[') => Framing::Array,
         Some(b'<') => Framing::Foreign,
+        // The length of a frame: less than 16 MB, the highest byte first.
+        Some(0) => Framing::Binary,
         Some(b':') => Framing::Events,
         Some(_) => {
             let known = [&b"data:"[..], b"event:", b"id:", b"retry:", b"data", b"event", b"id", b"retry"];
@@ -401,6 +434,23 @@ mod tests {
         check(" [{\"a\":1},\r\n{\"b\":2}]\n", &["|{\"a\":1}", "|{\"b\":2}"]);
         check("{\"a\":1}\n{\"b\":", &["|{\"a\":1}", "rest {\"b\":"]);
         check("{oops}\n{\"b\":1}\n", &["|{oops}", "|{\"b\":1}"]);
+    }
+
+    #[test]
+    fn binary_frames_are_objects_of_their_type() {
+        let frame = |kind: &str, payload: &str| {
+            let header =
+                [b"\x0b:event-type\x07\x00", &[u8::try_from(kind.len()).unwrap()][..], kind.as_bytes()].concat();
+            let size = u32::try_from(12 + header.len() + payload.len() + 4).unwrap();
+            let length = u32::try_from(header.len()).unwrap();
+            [&size.to_be_bytes()[..], &length.to_be_bytes(), &[0; 4], &header, payload.as_bytes(), &[0; 4]].concat()
+        };
+        let stream = [frame("messageStart", r#"{"role":"assistant"}"#), frame("metadata", "{}")].concat();
+        for size in 1..=stream.len() {
+            assert_eq!(frames(&stream, size), ["|{\"messageStart\":{\"role\":\"assistant\"}}", "|{\"metadata\":{}}"]);
+        }
+        let cut_off = frames(&stream[..stream.len() - 1], 7);
+        assert!(cut_off[1].starts_with("rest "), "{cut_off:?}");
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod calls;
 mod cohere;
 mod detect;
 mod errors;
+mod event_stream;
 mod extra;
 mod framing;
 mod gemini;

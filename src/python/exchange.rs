@@ -253,7 +253,7 @@ impl Step {
 pub(super) struct Exchange(Mutex<State>);
 
 struct State {
-    /// There is none once it is over.
+    /// `None` once it is finished.
     core: Option<exchange::Exchange>,
     finished: Option<Finished>,
     tools: Arc<schema::ToolSet>,

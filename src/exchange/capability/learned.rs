@@ -28,11 +28,11 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// More would take longer to be proven wrong than it took to be learned.
+    /// The highest count. A higher one would take longer to contradict than it took to learn.
     const MOST: f64 = 2.0;
-    /// What is left of a count that means nothing any more: two contradictions of one outcome.
+    /// Counts below this are ignored: what two contradictions leave of one outcome.
     const FADED: f64 = 0.3;
-    /// So many half-lives pass until what was learned is forgotten.
+    /// The number of half-lives until what was learned is forgotten.
     const HALF_LIVES: f64 = 4.0;
 
     fn faded(self, now: u64, ttl: u64) -> Self {
@@ -77,7 +77,7 @@ impl Tally {
     }
 }
 
-/// What is known of one route beside the tables.
+/// What was learned of one route, and what its server says.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Known {
     tallies: [Option<Tally>; Capability::ALL.len()],
@@ -147,7 +147,7 @@ impl Store {
         Some(json!({ "counts": counts, "told": told }))
     }
 
-    /// Takes what [`Store::dump`] gave.
+    /// Loads the output of [`Store::dump`].
     ///
     /// # Errors
     /// [`ErrorCode::BadOption`] if it is something else.

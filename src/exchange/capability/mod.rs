@@ -7,7 +7,7 @@
 //! 3. what is listed of the route: own rows of `rows.json`, then the table made of two packages,
 //! 4. what is known of the model's family, wherever it is.
 //!
-//! What nobody knows is [`Support::Unknown`], and worth a try.
+//! Without any knowledge the value is [`Support::Unknown`], which is worth a try.
 
 mod date;
 mod learned;
@@ -136,7 +136,7 @@ impl Source {
         }
     }
 
-    /// Who says so, for people.
+    /// Returns the source in words, for people.
     pub fn detail(self) -> String {
         match self {
             Self::Learned => "requests on this route".to_owned(),

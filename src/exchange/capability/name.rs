@@ -2,11 +2,11 @@
 use once_cell::sync::Lazy;
 use regex::Regex;
 
-/// What OpenRouter puts behind a model, and Ollama's tag of the newest: how it is served, not which it is.
+/// Suffixes of OpenRouter, and Ollama's tag `latest`: they say how a model is served, not which model it is.
 static VARIANT: Lazy<Option<Regex>> =
     Lazy::new(|| Regex::new(r":(free|nitro|floor|online|extended|beta|exacto|latest)$").ok());
 
-/// A date, and Bedrock's version behind one.
+/// A date, with Bedrock's version after it.
 static DATE: Lazy<Option<Regex>> = Lazy::new(|| Regex::new(r"-(latest|20\d\d-?[01]\d-?[0-3]\d)$").ok());
 
 /// How weights are packed, as files and repositories of weights are named.
@@ -17,7 +17,7 @@ static PACKED: Lazy<Option<Regex>> = Lazy::new(|| {
     .ok()
 });
 
-/// Regions and makers of Bedrock's ids, which stand before a dot.
+/// Regions and makers in Bedrock's ids, each followed by a dot.
 const MAKERS: &str = "us eu apac global au jp us-gov ai21 amazon anthropic cohere deepseek google meta minimax mistral \
                       moonshot moonshotai nvidia openai qwen writer zai";
 
@@ -39,7 +39,7 @@ pub(super) fn bare(model: &str) -> String {
     key(&model)
 }
 
-/// Returns the spellings under which a model may stand in a table, the most exact first.
+/// Returns the spellings under which a table may list a model, the most exact first.
 pub(super) fn spellings(model: &str) -> Vec<String> {
     let mut all = vec![key(model), bare(model)];
     let mut name = bare(model);

@@ -45,7 +45,7 @@ enum Step {
     Describe(Server),
     /// A call that is required and asked for in words; how its length is limited.
     Call(&'static str),
-    /// An answer under a schema that nobody would keep to by chance.
+    /// An answer under a schema that a model would hardly match by chance.
     Schema(&'static str),
 }
 
@@ -88,7 +88,7 @@ impl Probe {
         Self { route, steps, current: None }
     }
 
-    /// Returns the next request, or `None` where all is known that can be.
+    /// Returns the next request, or `None` at the end.
     #[expect(clippy::should_implement_trait, reason = "an answer comes between one request and the next")]
     pub fn next(&mut self) -> Option<Request> {
         self.current = self.steps.pop_front();
@@ -109,7 +109,7 @@ impl Probe {
         })
     }
 
-    /// Takes the answer to the request that was last given out. An answer that never came has the status 0.
+    /// Takes the answer to the last request. Status 0 means that no answer came.
     pub fn answer(&mut self, status: u16, body: &str) -> Vec<Observed> {
         let Some(step) = self.current.take() else { return Vec::new() };
         let json: Option<Value> = serde_json::from_str(body).ok();
@@ -146,7 +146,7 @@ impl Probe {
         let server = match owner {
             Some("llamacpp") => Server::LlamaCpp,
             Some("library") => Server::Ollama,
-            // All that LM Studio's list of OpenAI's shape says, and nobody else says it.
+            // LM Studio's list in OpenAI's shape has this owner and nothing else; no other server has it.
             Some("organization_owner") => Server::LmStudio,
             _ => return,
         };

@@ -9,7 +9,7 @@ const TEXT: &str = include_str!("refusals.json");
 // A test reads the file strictly, so the default is never taken in a released build.
 static REFUSALS: Lazy<Vec<Refusal>> = Lazy::new(|| serde_json::from_str(TEXT).unwrap_or_default());
 
-/// A row: words that stand in an error's text, all of them, and the request's field that it is about.
+/// A row: words that an error's text contains (all of them), and the field of the request that the error is about.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Refusal {

@@ -1,8 +1,8 @@
 //! The table that `tools/capabilities.py` makes of what two packages list about models.
 //!
-//! Its first lines name the packages, with version and date. Below `@openai` stand the routes of that API, below `@*` models
+//! Its first lines name the packages, with version and date. Lines after `@openai` are routes of that API, lines after `@*` models
 //! without their makers, wherever they are. A line has the letters of five values, the size of the context behind its letter, and the
-//! models that have these. A letter says who vouches for the value: `L` litellm, `M` models.dev, `B` both; upper case is yes, lower case
+//! models that have these. A letter names the list that has the value: `L` litellm, `M` models.dev, `B` both; upper case is yes, lower case
 //! no, `?` where they contradict each other, `-` where neither says anything.
 use super::name::spellings;
 use super::{Capability, Date, Provider, Support};
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 const TEXT: &str = include_str!("table.tsv");
 
-/// What stands in the columns.
+/// The capabilities of the columns.
 const COLUMNS: [Capability; 5] = [
     Capability::NativeTools,
     Capability::ParallelCalls,

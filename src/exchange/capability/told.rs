@@ -1,4 +1,4 @@
-//! What servers say about their models: a reader for each, told apart by the shape of the answer.
+//! What servers say about their models: a reader for each server, chosen by the shape of the answer.
 use super::{Capability, Provider, Support};
 use crate::turn::words;
 use crate::{Error, ErrorCode};
@@ -29,10 +29,10 @@ impl Server {
     }
 }
 
-/// What a server said of a model. Of what it did not mention nothing is known.
+/// What a server says about a model. Capabilities that it does not mention are unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
-    /// Who said it.
+    /// The server.
     pub server: Server,
     supports: [Option<Support>; Capability::ALL.len()],
     /// The context that the model runs with, or else the largest that it can.
@@ -48,12 +48,12 @@ impl Told {
         self.supports[capability as usize] = Some(value);
     }
 
-    /// What was said of a capability.
+    /// Returns what the server says about a capability.
     pub fn get(&self, capability: Capability) -> Option<Support> {
         self.supports[capability as usize]
     }
 
-    /// This, with what another answer of the same server said on top.
+    /// Merges another answer of the same server, whose values win.
     pub(super) fn with(self, later: Self) -> Self {
         if self.server != later.server {
             return later;
@@ -134,7 +134,7 @@ impl Told {
             Some("llamacpp") => Ok(llama_model(answer, one)),
             Some("vllm") => Ok(with_context(Server::Vllm, one.get("max_model_len"))),
             Some("sglang") => Ok(with_context(Server::Sglang, one.get("max_model_len"))),
-            // Ollama's list of OpenAI's shape names its library, and has nothing else to say.
+            // Ollama's list in OpenAI's shape has the owner "library" and no capabilities.
             Some("library") => Ok(Self::by(Server::Ollama)),
             _ if one.get("max_context_length").is_some() => Ok(lm_studio(one)),
             _ => Err(unknown()),
@@ -142,7 +142,7 @@ impl Told {
     }
 }
 
-/// Returns what is said of `model` in a list: of the only one if there is no other.
+/// Returns the entry of `model` in a list; the only entry if there is one.
 fn entry<'a>(models: &'a [Value], model: &str) -> Option<&'a Value> {
     let names = |one: &Value| {
         let own = ["id", "key", "name", "model"].iter().filter_map(|field| one.get(*field)?.as_str());
@@ -191,7 +191,7 @@ fn llama_model(answer: &Value, one: &Value) -> Told {
     told
 }
 
-/// Who lacks `tools` answers 400, "does not support tools" (ollama/ollama#6027).
+/// A model without `tools` in its capabilities is refused with 400, "does not support tools" (ollama/ollama#6027).
 fn ollama(show: &Value) -> Told {
     let mut told = Told::by(Server::Ollama);
     if let Some(words) = show.get("capabilities").and_then(Value::as_array) {

@@ -1,0 +1,1 @@
+"""An agent whose tools are those of MCP servers."""
