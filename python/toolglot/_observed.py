@@ -8,7 +8,35 @@ from typing import Any
 from ._chat import new_id
 from ._core import Event, StreamNormalizer, StreamParser, ToolCall, Turn
 
-__all__ = ["StreamReader", "own_ids", "with_calls", "written"]
+__all__ = ["StreamReader", "own_ids", "stop_word", "with_calls", "written"]
+
+_STOP_WORDS = {
+    # platform.claude.com, "Handling stop reasons".
+    "anthropic": {
+        "stop": "end_turn",
+        "tool_calls": "tool_use",
+        "length": "max_tokens",
+        "content_filter": "refusal",
+        "pause": "pause_turn",
+    },
+    # docs.aws.amazon.com, Converse, "stopReason".
+    "bedrock": {
+        "stop": "end_turn",
+        "tool_calls": "tool_use",
+        "length": "max_tokens",
+        "content_filter": "content_filtered",
+        "refusal": "content_filtered",
+    },
+    # docs.cohere.com, chat v2, "finish_reason".
+    "cohere": {"stop": "COMPLETE", "tool_calls": "TOOL_CALL", "length": "MAX_TOKENS", "error": "ERROR"},
+    # ai.google.dev, "FinishReason"; it has none for calls.
+    "gemini": {"stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY", "refusal": "SAFETY"},
+}
+
+
+def stop_word(reason: str, provider: str) -> str:
+    """A turn's stop reason as ``provider`` spells it; those of the others are OpenAI's, as a turn has them."""
+    return _STOP_WORDS.get(provider, {}).get(reason, reason)
 
 
 def own_ids(turn: Turn) -> Turn:

@@ -180,8 +180,8 @@ class _EitherEventStream(EventStream):
 @overload
 def stream(
     source: Iterable[Any],
-    *,
     tools: ToolSet | Iterable[Any] | None = None,
+    *,
     provider: str = "auto",
     dialect: str | Dialect | Literal[False] | None = "auto",
     starts_in: Literal["content", "reasoning"] | None = "content",
@@ -190,8 +190,8 @@ def stream(
 @overload
 def stream(
     source: AsyncIterable[Any],
-    *,
     tools: ToolSet | Iterable[Any] | None = None,
+    *,
     provider: str = "auto",
     dialect: str | Dialect | Literal[False] | None = "auto",
     starts_in: Literal["content", "reasoning"] | None = "content",
@@ -199,8 +199,8 @@ def stream(
 ) -> AsyncEventStream: ...
 def stream(
     source: Iterable[Any] | AsyncIterable[Any],
-    *,
     tools: ToolSet | Iterable[Any] | None = None,
+    *,
     provider: str = "auto",
     dialect: str | Dialect | Literal[False] | None = "auto",
     starts_in: Literal["content", "reasoning"] | None = "content",
