@@ -1,7 +1,7 @@
 """The Rust core. Import these names from ``toolglot``."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypeVar, final, overload
+from typing import Any, Literal, TypeAlias, TypeVar, final, overload, type_check_only
 
 from typing_extensions import Self
 
@@ -670,6 +670,63 @@ class Event:
     def __hash__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
 
+# What checkers know of an event by its kind. At run time there is the one class.
+@type_check_only
+class _TextEvent(Event):  # type: ignore[misc]
+    @property
+    def kind(self) -> Literal["text", "reasoning"]: ...
+    @property
+    def text(self) -> str: ...
+
+@type_check_only
+class _CallStartedEvent(Event):  # type: ignore[misc]
+    @property
+    def kind(self) -> Literal["call_started"]: ...
+    @property
+    def index(self) -> int: ...
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+@type_check_only
+class _ArgumentsEvent(Event):  # type: ignore[misc]
+    @property
+    def kind(self) -> Literal["arguments"]: ...
+    @property
+    def index(self) -> int: ...
+    @property
+    def text(self) -> str: ...
+
+@type_check_only
+class _CallEndedEvent(Event):  # type: ignore[misc]
+    @property
+    def kind(self) -> Literal["call_ended"]: ...
+    @property
+    def index(self) -> int: ...
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def call(self) -> ToolCall: ...
+
+@type_check_only
+class _ReclassifiedEvent(Event):  # type: ignore[misc]
+    @property
+    def kind(self) -> Literal["reclassified"]: ...
+
+@type_check_only
+class _IssueEvent(Event):  # type: ignore[misc]
+    @property
+    def kind(self) -> Literal["issue"]: ...
+    @property
+    def issue(self) -> Issue: ...
+
+_AnyEvent: TypeAlias = (
+    _TextEvent | _CallStartedEvent | _ArgumentsEvent | _CallEndedEvent | _ReclassifiedEvent | _IssueEvent
+)
+
 @final
 class Loss:
     """One thing that a provider is told less exactly than the tool's schema says it, or not at all."""
@@ -1240,7 +1297,7 @@ class StreamParser:
         starts_in: _StartsIn | None = "content",
         policy: Policy | dict[str, Any] | None = None,
     ) -> Self: ...
-    def feed(self, chunk: str | bytes | bytearray) -> list[Event]:
+    def feed(self, chunk: str | bytes | bytearray) -> list[_AnyEvent]:
         """Take the next piece of the answer and return what has become certain.
 
         Bytes may be cut anywhere, inside a character too.
@@ -1249,7 +1306,7 @@ class StreamParser:
             BadOptionError: The answer was finished before.
             TypeError: The chunk is neither text nor bytes.
         """
-    def close(self) -> list[Event]:
+    def close(self) -> list[_AnyEvent]:
         """Say that the answer is over and return the events of what was still held back."""
     def finish(self) -> Turn:
         """Say that the answer is over, if ``close`` did not, and return it; always the same object."""
@@ -1488,7 +1545,7 @@ class StreamNormalizer:
         starts_in: _StartsIn | None = "content",
         policy: Policy | dict[str, Any] | None = None,
     ) -> Self: ...
-    def feed(self, chunk: Any) -> list[Event]:
+    def feed(self, chunk: Any) -> list[_AnyEvent]:
         """Take a chunk and return what has become certain, for the first choice.
 
         A chunk is a dict or an SDK's event, of its stream helpers too, or a piece of the raw stream (server-sent events,
@@ -1501,7 +1558,7 @@ class StreamNormalizer:
         Raises:
             BadOptionError: The stream was finished before.
         """
-    def close(self) -> list[Event]:
+    def close(self) -> list[_AnyEvent]:
         """Say that the stream is over and return the events of what was still open.
 
         Calls that come in pieces end here: only the end of the stream says that nothing follows.
@@ -2102,13 +2159,13 @@ class Exchange:
         """What to do. ``now`` is in seconds of any clock that does not go back; without it, the exchange's own counts."""
     def answer(self, status: int, headers: Any = None) -> None:
         """Takes the status and the headers (a mapping) of an answer."""
-    def feed(self, data: Any) -> list[Event]:
+    def feed(self, data: Any) -> list[_AnyEvent]:
         """Takes bytes of the answer, and returns the events in them."""
-    def end(self, now: float | None = None) -> list[Event]:
+    def end(self, now: float | None = None) -> list[_AnyEvent]:
         """Takes the end of the answer, and returns the events that come with it."""
     def fail(self, why: str, now: float | None = None) -> None:
         """Takes that no answer came, or that it broke off."""
-    def close(self) -> list[Event]:
+    def close(self) -> list[_AnyEvent]:
         """The events of the turn, where the answer was to be streamed and none of them has been given out."""
     def finish(self) -> Turn:
         """The turn: the best there was, which need not be usable.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ._chat import new_id
 from ._core import Event, StreamNormalizer, StreamParser, ToolCall, Turn
+
+if TYPE_CHECKING:
+    from ._core import _AnyEvent
 
 __all__ = ["StreamReader", "own_ids", "stop_word", "with_calls", "written"]
 
@@ -73,7 +76,7 @@ class StreamReader:
         self._ids: dict[int, str] = {}
         self._ended: dict[int, ToolCall] = {}
 
-    def feed(self, chunk: Any) -> list[Event]:
+    def feed(self, chunk: Any) -> list[_AnyEvent]:
         if self._reader is None:
             text = isinstance(chunk, str)
             self._reader = StreamParser(**self._options) if text else StreamNormalizer(self._provider, **self._options)
@@ -84,7 +87,7 @@ class StreamReader:
             self._pieces.append(chunk)
         return [self._own(event, _always) for event in reader.feed(chunk)]
 
-    def close(self) -> list[Event]:
+    def close(self) -> list[_AnyEvent]:
         reader = self._reader
         if reader is None:
             return []
@@ -94,7 +97,7 @@ class StreamReader:
         native = begun and reader.finish().source == "native"
         return [self._own(event, _never if native else _always) for event in events]
 
-    def _own(self, event: Event, in_text: Callable[[int], bool]) -> Event:
+    def _own(self, event: _AnyEvent, in_text: Callable[[int], bool]) -> _AnyEvent:
         """The event, with the id of its own that a call in text has."""
         index, call = event.index, event.call
         if index is None or event.kind == "arguments":
@@ -103,10 +106,10 @@ class StreamReader:
             if not in_text(index):
                 return event
             self._ids[index] = new_id()
-            return Event("call_started", index=index, id=self._ids[index], name=event.name)
+            return cast("_AnyEvent", Event("call_started", index=index, id=self._ids[index], name=event.name))
         if index in self._ids:
             call = call._with_id(self._ids[index])
-            event = Event("call_ended", index=index, call=call)
+            event = cast("_AnyEvent", Event("call_ended", index=index, call=call))
         self._ended[index] = call
         return event
 

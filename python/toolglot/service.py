@@ -27,11 +27,10 @@ import logging
 import math
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ._core import (
     Dialect,
-    Event,
     Policy,
     StreamNormalizer,
     ToolCall,
@@ -50,6 +49,9 @@ from ._observed import StreamReader, own_ids, stop_word, written
 from .capability import CapabilityStore
 from .errors import BadOptionError, BadToolError, CallError
 from .messages import convert_messages
+
+if TYPE_CHECKING:
+    from ._core import _AnyEvent
 
 __all__ = ["ToolCalling", "ToolOutcome"]
 
@@ -261,11 +263,11 @@ class ToolCalling:
     @overload
     def observe(
         self, response: AsyncIterator[Any], *, starts_in: Literal["content", "reasoning"] | None = None
-    ) -> AsyncIterator[Event]: ...
+    ) -> AsyncIterator[_AnyEvent]: ...
     @overload
     def observe(
         self, response: Iterator[Any], *, starts_in: Literal["content", "reasoning"] | None = None
-    ) -> Iterator[Event]: ...
+    ) -> Iterator[_AnyEvent]: ...
     @overload
     def observe(self, response: Any, *, starts_in: Literal["content", "reasoning"] | None = None) -> Turn: ...
     def observe(self, response: Any, *, starts_in: Literal["content", "reasoning"] | None = None) -> Any:
@@ -305,7 +307,7 @@ class ToolCalling:
         settings = self._settings
         return StreamReader(settings.provider, keep_text=settings.mode == "text", options=options)
 
-    async def _observe_async(self, stream: Any, reader: StreamReader, exchange: Exchange) -> AsyncIterator[Event]:
+    async def _observe_async(self, stream: Any, reader: StreamReader, exchange: Exchange) -> AsyncIterator[_AnyEvent]:
         try:
             async for chunk in stream:
                 for event in reader.feed(chunk):
@@ -319,7 +321,7 @@ class ToolCalling:
             yield event
         exchange.turn, exchange.raw = reader.finish()
 
-    def _observe_sync(self, stream: Any, reader: StreamReader, exchange: Exchange) -> Iterator[Event]:
+    def _observe_sync(self, stream: Any, reader: StreamReader, exchange: Exchange) -> Iterator[_AnyEvent]:
         try:
             for chunk in stream:
                 yield from reader.feed(chunk)
