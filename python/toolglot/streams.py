@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Genera
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ._core import Dialect, Event, Policy, StreamNormalizer, StreamParser, ToolSet, Turn
+from ._core import Dialect, Policy, StreamNormalizer, StreamParser, ToolSet, Turn
 from .errors import BadOptionError
 
 if TYPE_CHECKING:
