@@ -85,7 +85,7 @@ def convert_messages(
     source, system, side = _brought(messages, source, system, side)
     if dialect is not None and to != TEXT:
         raise BadOptionError('dialect= is for to="text"', "dialect")
-    converted, prompt, kept, issues = _core._convert_messages(messages, _chat(to), source, system, side)
+    converted, prompt, kept, issues = _core._convert_messages(messages, _chat(to), _chat(source), system, side)
     if to == TEXT:
         from ._chat import as_text
 
@@ -152,7 +152,7 @@ def _brought(
     if not isinstance(messages, Messages):
         return provider, system, side
     return (
-        _chat(messages.provider) if provider == "auto" else provider,
+        messages.provider if provider == "auto" else provider,
         messages.system if system is None else system,
         messages.side if side is None else side,
     )
