@@ -212,10 +212,12 @@ def check_profile(session: nox.Session, said: str, profile: str) -> None:
 
 @nox.session
 def typing(session: nox.Session) -> None:
-    """The types of the package, and that the stubs say what the module has."""
+    """The types of the package, what users' code is to strict checkers, and that the stubs say what the module has."""
     install_tools(session, "typing")
     install_package(session)
     session.run("mypy")
+    session.run("mypy", "--strict", "tests/typed")
+    session.run("pyright", "-p", "tests/typed")
     session.run(
         "python",
         "-m",
@@ -223,6 +225,8 @@ def typing(session: nox.Session) -> None:
         "toolglot",
         "--allowlist",
         "tests/stubtest_allowlist.txt",
+        # Some of it is there only without an extra.
+        "--ignore-unused-allowlist",
         "--mypy-config-file",
         "pyproject.toml",
     )
@@ -253,6 +257,7 @@ def sdks(session: nox.Session) -> None:
     install_tools(session, "test", "sdks")
     session.install("--no-deps", "bfcl-eval")
     install_package(session)
+    session.run("mypy", "--strict", "tests_sdk/typed")
     # The SDKs leave sockets to the garbage collector.
     session.run("pytest", "tests_sdk", "-p", "no:unraisableexception", *session.posargs)
 

@@ -56,7 +56,11 @@ def test_registry() -> None:
     }
     expected = [
         {"name": "on", "description": "On.", "parameters": parameters},
-        {"name": "bare", "description": "MCP tool: bare", "parameters": {"type": "object", "properties": {}}},
+        {
+            "name": "bare",
+            "description": "MCP tool: bare",
+            "parameters": {"type": "object", "properties": {}, "required": []},
+        },
     ]
     assert compat.get_tool_definitions_for_api(registry) == expected
     assert (

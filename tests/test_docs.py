@@ -45,7 +45,7 @@ def guide(name: str) -> list[str]:
 
 GUIDES = [
     pytest.param(name, code, id=f"{name}-{number}")
-    for name in ("capabilities", "client", "migrating", "own-dialects")
+    for name in ("capabilities", "client", "mcp", "migrating", "own-dialects")
     for number, code in enumerate(guide(name))
     # What takes a server or a key says so.
     if not code.startswith("# no-run")

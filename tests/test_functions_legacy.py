@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import toolglot
+from toolglot._chat import as_text
 from toolglot.router import (
     RequestError,
-    as_text,
     stream_with_tool_detection,
     transform_request,
     transform_response_with_tools,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import toolglot
 from support import EXAMPLE_TOOLS, check_events, snapshot, stream
-from toolglot.router import as_text
+from toolglot._chat import as_text
 
 TOOLS = toolglot.ToolSet(
     [

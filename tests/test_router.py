@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 import toolglot
 from support import ROOT
+from toolglot._chat import as_text
 from toolglot.errors import ProviderError
 from toolglot.router import (
     RequestError,
-    as_text,
     read_answer,
     stream_with_tool_detection,
     transform_request,

@@ -393,7 +393,8 @@ async def observed(service: ToolCalling, provider: str, case: dict[str, Any], du
     assert turn.content == case["expect"]["content"]
     assert [call.name for call in turn.tool_calls] == [call["name"] for call in case["expect"]["calls"]]
     assert service.has_pending_tool_calls() == bool(turn.tool_calls)
-    assert service.last_stop_reason == case["expect"]["stop_reason"]
+    assert service.last_turn is not None
+    assert service.last_turn.stop_reason == case["expect"]["stop_reason"]
     question: list[Any] = [{"role": "user", "content": "?"}]
     if provider != "openai":
         question = toolglot.convert_messages(question, to=provider)

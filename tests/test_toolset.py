@@ -105,7 +105,7 @@ def test_mcp_fields_come_back() -> None:
         {"type": "object"},
         {"readOnlyHint": True},
     )
-    assert {loss.kind for loss in tools.losses("openai")} == {"dropped"}
+    assert {loss.kind for loss in tools.losses("openai")} == {"metadata"}
     assert not tools.losses("mcp")
 
 

@@ -15,7 +15,8 @@ For each ``call`` of ``turn.tool_calls``: if ``call.runnable``, ``await tools.ru
 ``call.into(Model)`` gives typed arguments; else ``call.error_message()`` is what to tell the model.
 
 Submodules: :mod:`toolglot.client` and :mod:`toolglot.loop` (asking models), :mod:`toolglot.service` (a mixin for agents), :mod:`toolglot.mcp` (sessions), :mod:`toolglot.router` (pieces of a
-proxy for Chat Completions), :mod:`toolglot.compat` (names that other layers have), :mod:`toolglot.errors`.
+proxy for Chat Completions) with :mod:`toolglot.models` (pydantic models of its requests), :mod:`toolglot.compat` (names that other layers
+have), :mod:`toolglot.errors`.
 """
 
 from __future__ import annotations
@@ -172,12 +173,13 @@ if TYPE_CHECKING:
     from . import compat as compat
     from . import loop as loop
     from . import mcp as mcp
+    from . import models as models
     from . import router as router
     from . import service as service
     from .client import Client, SyncClient
     from .loop import Progress, RunResult, run_tools
 
-_SUBMODULES = ("client", "compat", "loop", "mcp", "router", "service")
+_SUBMODULES = ("client", "compat", "loop", "mcp", "models", "router", "service")
 _IN_SUBMODULES = {
     "Client": "client",
     "Progress": "loop",
@@ -188,7 +190,7 @@ _IN_SUBMODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    # They need asyncio and more, which takes ten times as long to import as the rest.
+    # They need asyncio and more, which takes ten times as long to import as the rest; `models` needs pydantic.
     if name in _SUBMODULES or name in _IN_SUBMODULES:
         import importlib
 

@@ -1,7 +1,7 @@
 """The Rust core. Import these names from ``toolglot``."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypeVar, final, overload
+from typing import Any, Literal, TypeAlias, TypeVar, final, overload, type_check_only
 
 from typing_extensions import Self
 
@@ -75,7 +75,7 @@ _UnknownTools: TypeAlias = Literal["flag", "text", "allow"]
 _Names: TypeAlias = Literal["resolve", "exact"]
 _Ids: TypeAlias = Literal["random", "derived"]
 _StartsIn: TypeAlias = Literal["content", "reasoning"]
-_LossKind: TypeAlias = Literal["dropped", "rewritten", "described", "not_strict", "renamed"]
+_LossKind: TypeAlias = Literal["dropped", "metadata", "rewritten", "described", "not_strict", "renamed"]
 _EventKind: TypeAlias = Literal["text", "reasoning", "call_started", "arguments", "call_ended", "reclassified", "issue"]
 _Mode: TypeAlias = Literal["native", "json_schema", "json_object", "text"]
 _Layer: TypeAlias = Literal["learned", "server", "table", "family", "default"]
@@ -367,6 +367,12 @@ class ToolCall:
     def name(self) -> str:
         """The offered tool's real name where it could be resolved, else what the model wrote."""
     @property
+    def tool_id(self) -> str:
+        """The same as ``id``, under the name that services have for it that keep results by it (:mod:`toolglot.service`)."""
+    @property
+    def tool_name(self) -> str:
+        """The same as ``name``, as ``tool_id`` is for ``id``."""
+    @property
     def arguments(self) -> dict[str, Any]:
         """The arguments as Python objects, made at the first look and the same object at every later one.
 
@@ -445,13 +451,13 @@ class ToolCall:
         """
     @overload
     def into(self, model: Any) -> Any: ...
-    def error_message(self, tools: Iterable[Any] | None = None, *, provider: str | None = None) -> str | None:
+    def error_message(self, tools: Iterable[Any] | None = None, provider: str | None = None) -> str | None:
         """What to send back to the model for a call that must not run: what was wrong, the schema, the nearest names.
 
         Args:
             tools: The tools; None for those that were offered when the call was read.
             provider: Whose API the message goes to: tools and members are called as it was told them, as in
-                ``assistant_message``. None for their own names, which a model in text mode was told.
+                ``assistant_message``. None, or ``"text"``, for their own names, which a model in text mode was told.
 
         Returns:
             None for a call that may run.
@@ -593,6 +599,14 @@ class Turn:
     def __str__(self) -> str: ...
     def to_dict(self) -> dict[str, Any]:
         """The whole turn as a dict that ``json.dumps`` takes, numbers that are ``Decimal`` aside (``default=str`` takes them)."""
+    def to_json(self) -> str:
+        """The same as one line of JSON, several times as fast as ``json.dumps(turn.to_dict())``. Numbers are as they were written,
+        those that no float holds as well.
+
+        >>> import json, toolglot
+        >>> json.loads(toolglot.extract("Hello").to_json())["content"]
+        'Hello'
+        """
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
     def __hash__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -656,6 +670,63 @@ class Event:
     def __hash__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
 
+# What checkers know of an event by its kind. At run time there is the one class.
+@type_check_only
+class _TextEvent(Event):  # type: ignore[misc]
+    @property
+    def kind(self) -> Literal["text", "reasoning"]: ...
+    @property
+    def text(self) -> str: ...
+
+@type_check_only
+class _CallStartedEvent(Event):  # type: ignore[misc]
+    @property
+    def kind(self) -> Literal["call_started"]: ...
+    @property
+    def index(self) -> int: ...
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+@type_check_only
+class _ArgumentsEvent(Event):  # type: ignore[misc]
+    @property
+    def kind(self) -> Literal["arguments"]: ...
+    @property
+    def index(self) -> int: ...
+    @property
+    def text(self) -> str: ...
+
+@type_check_only
+class _CallEndedEvent(Event):  # type: ignore[misc]
+    @property
+    def kind(self) -> Literal["call_ended"]: ...
+    @property
+    def index(self) -> int: ...
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def call(self) -> ToolCall: ...
+
+@type_check_only
+class _ReclassifiedEvent(Event):  # type: ignore[misc]
+    @property
+    def kind(self) -> Literal["reclassified"]: ...
+
+@type_check_only
+class _IssueEvent(Event):  # type: ignore[misc]
+    @property
+    def kind(self) -> Literal["issue"]: ...
+    @property
+    def issue(self) -> Issue: ...
+
+_AnyEvent: TypeAlias = (
+    _TextEvent | _CallStartedEvent | _ArgumentsEvent | _CallEndedEvent | _ReclassifiedEvent | _IssueEvent
+)
+
 @final
 class Loss:
     """One thing that a provider is told less exactly than the tool's schema says it, or not at all."""
@@ -670,7 +741,11 @@ class Loss:
         """Where in the tool's schema, as a JSON pointer; ``""`` is the tool itself."""
     @property
     def kind(self) -> _LossKind:
-        """What became of it."""
+        """What became of it.
+
+        ``"metadata"`` is what MCP tells the host and no API has a place for (``title``, ``outputSchema``, ``annotations``): the
+        model was not to see it.
+        """
     @property
     def message(self) -> str:
         """What was changed and why, for people."""
@@ -809,7 +884,7 @@ class ToolSet:
     def losses(self, provider: str, **options: Any) -> tuple[Loss, ...]:
         """What the conversion for ``provider`` had to drop, rewrite or rename; options and errors as for ``to``."""
     def names(self, provider: str, **options: Any) -> dict[str, str]:
-        """The names that ``provider`` is told, each with the tool's real name.
+        """The names that ``provider`` is told, each with the tool's real name. In ``"text"`` mode a model is told the real ones.
 
         >>> import toolglot
         >>> toolglot.ToolSet([{"name": "files.read"}]).names("openai")
@@ -818,8 +893,8 @@ class ToolSet:
     def tool_choice(
         self,
         choice: str = "auto",
-        *,
         provider: str = "openai",
+        *,
         allowed: Sequence[str] | None = None,
         parallel: bool | None = None,
         **options: Any,
@@ -848,7 +923,7 @@ class ToolSet:
         >>> tools.tool_choice("required", provider="gemini")
         {'toolConfig': {'functionCallingConfig': {'mode': 'ANY'}}}
         """
-    def response_schema(self, tool: str | None = None, *, provider: str = "openai", **options: Any) -> dict[str, Any]:
+    def response_schema(self, tool: str | None = None, provider: str = "openai", **options: Any) -> dict[str, Any]:
         """The members of a request that make the model answer in JSON by a schema: merge them into the request.
 
         The answer is the envelope ``{"toolCalls", "content", "needsMoreWork"}``, in which only calls to these tools stand with
@@ -889,7 +964,7 @@ class ToolSet:
 
         Text that is no JSON does not raise: the call is mended, ``"incomplete"`` or ``"malformed"``.
         """
-    def error_message(self, call: ToolCall, *, provider: str | None = None) -> str | None:
+    def error_message(self, call: ToolCall, provider: str | None = None) -> str | None:
         """What to send back to the model for a call that must not run; None for one that may.
 
         Args:
@@ -1222,7 +1297,7 @@ class StreamParser:
         starts_in: _StartsIn | None = "content",
         policy: Policy | dict[str, Any] | None = None,
     ) -> Self: ...
-    def feed(self, chunk: str | bytes | bytearray) -> list[Event]:
+    def feed(self, chunk: str | bytes | bytearray) -> list[_AnyEvent]:
         """Take the next piece of the answer and return what has become certain.
 
         Bytes may be cut anywhere, inside a character too.
@@ -1231,7 +1306,7 @@ class StreamParser:
             BadOptionError: The answer was finished before.
             TypeError: The chunk is neither text nor bytes.
         """
-    def close(self) -> list[Event]:
+    def close(self) -> list[_AnyEvent]:
         """Say that the answer is over and return the events of what was still held back."""
     def finish(self) -> Turn:
         """Say that the answer is over, if ``close`` did not, and return it; always the same object."""
@@ -1470,7 +1545,7 @@ class StreamNormalizer:
         starts_in: _StartsIn | None = "content",
         policy: Policy | dict[str, Any] | None = None,
     ) -> Self: ...
-    def feed(self, chunk: Any) -> list[Event]:
+    def feed(self, chunk: Any) -> list[_AnyEvent]:
         """Take a chunk and return what has become certain, for the first choice.
 
         A chunk is a dict or an SDK's event, of its stream helpers too, or a piece of the raw stream (server-sent events,
@@ -1483,7 +1558,7 @@ class StreamNormalizer:
         Raises:
             BadOptionError: The stream was finished before.
         """
-    def close(self) -> list[Event]:
+    def close(self) -> list[_AnyEvent]:
         """Say that the stream is over and return the events of what was still open.
 
         Calls that come in pieces end here: only the end of the stream says that nothing follows.
@@ -2084,13 +2159,13 @@ class Exchange:
         """What to do. ``now`` is in seconds of any clock that does not go back; without it, the exchange's own counts."""
     def answer(self, status: int, headers: Any = None) -> None:
         """Takes the status and the headers (a mapping) of an answer."""
-    def feed(self, data: Any) -> list[Event]:
+    def feed(self, data: Any) -> list[_AnyEvent]:
         """Takes bytes of the answer, and returns the events in them."""
-    def end(self, now: float | None = None) -> list[Event]:
+    def end(self, now: float | None = None) -> list[_AnyEvent]:
         """Takes the end of the answer, and returns the events that come with it."""
     def fail(self, why: str, now: float | None = None) -> None:
         """Takes that no answer came, or that it broke off."""
-    def close(self) -> list[Event]:
+    def close(self) -> list[_AnyEvent]:
         """The events of the turn, where the answer was to be streamed and none of them has been given out."""
     def finish(self) -> Turn:
         """The turn: the best there was, which need not be usable.

@@ -12,7 +12,7 @@ from ._core import ToolCall, ToolSet
 from ._values import invoke
 from .errors import BadOptionError, BadToolError, CallError
 
-__all__ = ["Execute", "Executes", "OwnTimeoutError", "attempt", "executor", "run", "run_sync", "words"]
+__all__ = ["Execute", "Executes", "OwnTimeoutError", "attempt", "executor", "judged", "run", "run_sync", "words"]
 
 Execute: TypeAlias = Callable[[ToolCall], Any]
 Executes: TypeAlias = Execute | Mapping[str, Callable[..., Any]] | ToolSet
@@ -74,6 +74,20 @@ def words(error: Exception) -> str:
     """What an exception says to a model. A missing key alone would say nothing."""
     said = str(error)
     return f"{type(error).__name__}: {said}" if isinstance(error, LookupError) or not said else said
+
+
+def judged(result: Any) -> tuple[bool, Any, str]:
+    """Whether a tool succeeded, by what it returned; its output; and why it failed, where the result says so in words.
+
+    An MCP result says it by ``isError`` (``is_error``), what services' own executors return by ``success``, ``output`` and
+    ``error``.
+    """
+    if all(hasattr(result, name) for name in ("success", "output", "error")) and isinstance(result.success, bool):
+        return result.success, result.output, "" if result.success else str(result.error or "The tool failed.")
+    failed = getattr(result, "is_error", None) is True or getattr(result, "isError", None) is True
+    if isinstance(result, Mapping) and result.get("isError") is True:
+        failed = True
+    return not failed, result, ""
 
 
 class OwnTimeoutError(Exception):

@@ -3,12 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ._chat import new_id
 from ._core import Event, StreamNormalizer, StreamParser, ToolCall, Turn
 
-__all__ = ["StreamReader", "own_ids", "with_calls", "written"]
+if TYPE_CHECKING:
+    from ._core import _AnyEvent
+
+__all__ = ["StreamReader", "own_ids", "stop_word", "with_calls", "written"]
+
+_STOP_WORDS = {
+    # platform.claude.com, "Handling stop reasons".
+    "anthropic": {
+        "stop": "end_turn",
+        "tool_calls": "tool_use",
+        "length": "max_tokens",
+        "content_filter": "refusal",
+        "pause": "pause_turn",
+    },
+    # docs.aws.amazon.com, Converse, "stopReason".
+    "bedrock": {
+        "stop": "end_turn",
+        "tool_calls": "tool_use",
+        "length": "max_tokens",
+        "content_filter": "content_filtered",
+        "refusal": "content_filtered",
+    },
+    # docs.cohere.com, chat v2, "finish_reason".
+    "cohere": {"stop": "COMPLETE", "tool_calls": "TOOL_CALL", "length": "MAX_TOKENS", "error": "ERROR"},
+    # ai.google.dev, "FinishReason"; it has none for calls.
+    "gemini": {"stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY", "refusal": "SAFETY"},
+}
+
+
+def stop_word(reason: str, provider: str) -> str:
+    """A turn's stop reason as ``provider`` spells it; those of the others are OpenAI's, as a turn has them."""
+    return _STOP_WORDS.get(provider, {}).get(reason, reason)
 
 
 def own_ids(turn: Turn) -> Turn:
@@ -45,7 +76,7 @@ class StreamReader:
         self._ids: dict[int, str] = {}
         self._ended: dict[int, ToolCall] = {}
 
-    def feed(self, chunk: Any) -> list[Event]:
+    def feed(self, chunk: Any) -> list[_AnyEvent]:
         if self._reader is None:
             text = isinstance(chunk, str)
             self._reader = StreamParser(**self._options) if text else StreamNormalizer(self._provider, **self._options)
@@ -56,7 +87,7 @@ class StreamReader:
             self._pieces.append(chunk)
         return [self._own(event, _always) for event in reader.feed(chunk)]
 
-    def close(self) -> list[Event]:
+    def close(self) -> list[_AnyEvent]:
         reader = self._reader
         if reader is None:
             return []
@@ -66,7 +97,7 @@ class StreamReader:
         native = begun and reader.finish().source == "native"
         return [self._own(event, _never if native else _always) for event in events]
 
-    def _own(self, event: Event, in_text: Callable[[int], bool]) -> Event:
+    def _own(self, event: _AnyEvent, in_text: Callable[[int], bool]) -> _AnyEvent:
         """The event, with the id of its own that a call in text has."""
         index, call = event.index, event.call
         if index is None or event.kind == "arguments":
@@ -75,10 +106,10 @@ class StreamReader:
             if not in_text(index):
                 return event
             self._ids[index] = new_id()
-            return Event("call_started", index=index, id=self._ids[index], name=event.name)
+            return cast("_AnyEvent", Event("call_started", index=index, id=self._ids[index], name=event.name))
         if index in self._ids:
             call = call._with_id(self._ids[index])
-            event = Event("call_ended", index=index, call=call)
+            event = cast("_AnyEvent", Event("call_ended", index=index, call=call))
         self._ended[index] = call
         return event
 

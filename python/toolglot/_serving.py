@@ -97,7 +97,8 @@ def create_router(
     """A router of FastAPI's that speaks Chat Completions, Responses and Messages in front of one backend.
 
     Needs ``pip install toolglot[router]``. It serves ``/v1/chat/completions``, ``/v1/responses``, ``/v1/messages``,
-    ``/v1/messages/count_tokens`` (an estimate) and ``/v1/models`` (the backend's own answer).
+    ``/v1/messages/count_tokens`` (an estimate) and ``/v1/models`` (the backend's own answer). It asks no client for a key: include
+    it with ``dependencies=[Depends(...)]`` for that.
 
     Args:
         backend: The backend's base URL, with its version: ``"http://localhost:8000/v1"``.
@@ -116,7 +117,7 @@ def create_router(
         on_turn: Called with the :class:`toolglot.Turn` that was read and the translation, after an answer.
         options: Those of :class:`toolglot.Transcoder`: ``mode``, ``dialect``, ``policy``, ``show_errors``, ...
     """
-    from fastapi import APIRouter
+    from fastapi import APIRouter, Request
     from fastapi.responses import JSONResponse, Response, StreamingResponse
 
     transcoders = {path: Transcoder(api, backend_api, **options) for path, api in _PATHS.items()}
@@ -211,11 +212,16 @@ def create_router(
         finally:
             await close()
 
-    # Routes without a signature: the bytes of a request are read here, and by nobody else.
+    def add(path: str, handler: Any, method: str) -> None:
+        # FastAPI's own routes, so that the dependencies of whoever includes the router count (an API key's). They take the
+        # request alone: its bytes are read here, and by nobody else.
+        handler.__annotations__ = {"request": Request}
+        router.add_api_route(path, handler, methods=[method], response_model=None)
+
     for path, transcoder in transcoders.items():
-        router.add_route(path, endpoint(transcoder), methods=["POST"])
-    router.add_route("/v1/messages/count_tokens", count_tokens, methods=["POST"])
-    router.add_route("/v1/models", models, methods=["GET"])
+        add(path, endpoint(transcoder), "POST")
+    add("/v1/messages/count_tokens", count_tokens, "POST")
+    add("/v1/models", models, "GET")
     return router
 
 

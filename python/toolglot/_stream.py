@@ -22,6 +22,7 @@ def stream_with_tool_detection(
     backend_stream: Any,
     request: Any,
     *,
+    mode: Literal["native", "text"] = "native",
     dialect: str | Dialect | None = "auto",
     policy: Policy | dict[str, Any] | None = None,
     starts_in: Literal["content", "reasoning"] = "content",
@@ -40,6 +41,8 @@ def stream_with_tool_detection(
         backend_stream: The backend's server-sent events as they come from the connection, cut anywhere: an async
             iterable of bytes, or an ``httpx.Response`` opened with ``stream=True``, which is closed at the end.
         request: The client's request (a dict or a pydantic model), before ``transform_request``.
+        mode: As in ``transform_request``. In ``"text"`` mode nobody but this function keeps the model to a ``tool_choice`` that
+            names a tool, or to ``parallel_tool_calls: false``: calls beyond that are left out.
         dialect: How the model spells calls.
         policy: A Policy, or a dict of its options.
         starts_in: ``"reasoning"`` where the backend's template has already opened the reasoning block (R1, QwQ, thinking
@@ -69,7 +72,7 @@ def stream_with_tool_detection(
     The text of exceptions goes to the log ``toolglot.router``, never to the client.
     """
     body = as_dict(request)
-    asked = translation(body, dialect=dialect, policy=policy, starts_in=starts_in, max_frame=max_line)
+    asked = translation(body, mode=mode, dialect=dialect, policy=policy, starts_in=starts_in, max_frame=max_line)
     read = getattr(backend_stream, "aiter_bytes", None)
     source = aiter(read() if read is not None else backend_stream)
     return _passed_on(asked.stream(), backend_stream, source, asks_with_functions(body))

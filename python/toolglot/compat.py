@@ -11,15 +11,24 @@ from typing import Any
 
 from ._core import Dialect, ToolCall, ToolSet, extract
 from ._drop_in_calls import (
+    ChatMessage,
+    OpenAIToolCall,
+    OpenAIToolCallFunction,
+    ParsedToolCall,
     StreamingToolCalls,
     create_assistant_tool_call_message,
     create_tool_result_message,
+    mcp_tool_data,
     parsed_tool_calls,
     process_llm_response,
 )
 from .router import transform_response_with_tools
 
 __all__ = [
+    "ChatMessage",
+    "OpenAIToolCall",
+    "OpenAIToolCallFunction",
+    "ParsedToolCall",
     "StreamingToolCalls",
     "create_assistant_tool_call_message",
     "create_tool_result_message",
@@ -27,6 +36,7 @@ __all__ = [
     "extract_tool_calls_from_text",
     "get_tool_definitions_for_api",
     "inject_tools_into_messages",
+    "mcp_tool_data",
     "mcp_tool_to_openai_tool",
     "mcp_tools_to_openai_tools",
     "normalize_xml_tool_calls",
@@ -47,14 +57,19 @@ def mcp_tool_to_openai_tool(tool: Any) -> dict[str, Any]:
     Raises:
         BadToolError: It is no tool.
     """
-    declaration: dict[str, Any]
     (declaration,) = ToolSet([tool], on_problem="raise").to_openai()
-    return declaration
+    return _with_required(declaration)
 
 
 def mcp_tools_to_openai_tools(tools: Iterable[Any]) -> list[dict[str, Any]]:
     """Return MCP tools as OpenAI wants them; what is no tool is left out."""
-    return ToolSet(tools).to_openai()
+    return [_with_required(declaration) for declaration in ToolSet(tools).to_openai()]
+
+
+def _with_required(declaration: dict[str, Any]) -> dict[str, Any]:
+    """The declaration with a list of required parameters, empty where the tool says nothing of it."""
+    function = declaration["function"]
+    return {**declaration, "function": {**function, "parameters": {"required": [], **function["parameters"]}}}
 
 
 def openai_tool_calls_to_mcp(tool_calls: Iterable[Any], tools: Iterable[Any] | None = None) -> list[dict[str, Any]]:
@@ -115,8 +130,12 @@ def get_tool_definitions_for_api(registry: Mapping[str, Any] | Iterable[Any]) ->
     entries = list(registry)
     definitions = []
     for declaration in ToolSet(entries).to_openai():
-        function = {"description": f"MCP tool: {declaration['function']['name']}", **declaration["function"]}
-        definitions.append({key: function[key] for key in ("name", "description", "parameters")})
+        function = declaration["function"]
+        parameters = function["parameters"]
+        if not parameters.get("properties"):
+            parameters = {"required": [], **parameters}
+        description = function.get("description", f"MCP tool: {function['name']}")
+        definitions.append({"name": function["name"], "description": description, "parameters": parameters})
     return definitions
 
 

@@ -111,6 +111,10 @@ class McpTools:
         self.sessions = dict(sessions) if isinstance(sessions, Mapping) else sessions
         self.tools = tools
 
+    def __repr__(self) -> str:
+        servers = sorted(self.sessions) if isinstance(self.sessions, dict) else [type(self.sessions).__name__]
+        return f"<McpTools: {len(self.tools)} tools of {', '.join(servers)}>"
+
     @classmethod
     async def connect(cls, sessions: Any) -> McpTools:
         """List the tools of one session, or of several by the names of their servers, as ``list_tools`` does."""

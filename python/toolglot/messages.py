@@ -6,9 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import _core
-from ._core import Issue
+from ._core import Dialect, Issue
+from .errors import BadOptionError
 
 __all__ = ["Messages", "check_history", "convert_messages", "repair_history"]
+
+
+TEXT = "text"
+"""The name under which models without native tools stand beside the providers."""
 
 
 class Messages(list[Any]):
@@ -50,20 +55,24 @@ def convert_messages(
     source: str = "auto",
     system: Any = None,
     side: dict[str, Any] | None = None,
+    dialect: str | Dialect | None = None,
 ) -> Messages:
     """Convert a history from one provider's shape to another's, calls, results, media and system prompt included.
 
     Args:
         messages: Dicts or SDK objects; a :class:`Messages` brings its provider, system prompt and side channel along.
         to: The provider to write for. DeepSeek and Moonshot get the reasoning of other models back, which they demand;
-            OpenRouter gets Claude's with its signatures.
+            OpenRouter gets Claude's with its signatures. ``"text"``: Chat Completions for a model without native tools,
+            with calls and results written as text. There is no way back from it, and nothing is kept in ``side``.
         provider: The same, under the name that it has elsewhere.
         source: The provider the messages are for; "auto" tells by their shape.
         system: The system prompt that stood beside the messages.
         side: What an earlier conversion kept in ``Messages.side``.
+        dialect: With ``to="text"``, how the calls are spelt; ``"auto"``, the default, is plain JSON.
 
     Raises:
         BadMessageError: A message is none; ``place`` has its index.
+        BadOptionError: ``dialect`` is given for another provider than ``"text"``.
         UnknownProviderError: No provider of that name.
 
     >>> import toolglot
@@ -74,7 +83,14 @@ def convert_messages(
         raise TypeError("convert_messages() needs the provider to write for, as `to` or as `provider`")
     to = to or provider or ""
     source, system, side = _brought(messages, source, system, side)
-    converted, prompt, kept, issues = _core._convert_messages(messages, to, source, system, side)
+    if dialect is not None and to != TEXT:
+        raise BadOptionError('dialect= is for to="text"', "dialect")
+    converted, prompt, kept, issues = _core._convert_messages(messages, _chat(to), _chat(source), system, side)
+    if to == TEXT:
+        from ._chat import as_text
+
+        # What stands beside the messages is found by their places, and calls and results have other ones now.
+        converted, kept = as_text(converted, dialect or "auto"), {}
     return Messages(converted, provider=to, system=prompt, side=kept, issues=issues)
 
 
@@ -90,7 +106,7 @@ def check_history(messages: Iterable[Any], provider: str = "auto") -> list[Issue
         UnknownProviderError: No provider of that name.
     """
     provider, _, _ = _brought(messages, provider, None, None)
-    return _core._check_history(messages, provider)
+    return _core._check_history(messages, _chat(provider))
 
 
 def repair_history(
@@ -120,8 +136,13 @@ def repair_history(
         UnknownProviderError: No provider of that name.
     """
     provider, system, side = _brought(messages, provider, system, side)
-    (mended, prompt, kept, issues), provider = _core._repair_history(messages, provider, system, side, tools)
-    return Messages(mended, provider=provider, system=prompt, side=kept, issues=issues)
+    (mended, prompt, kept, issues), known = _core._repair_history(messages, _chat(provider), system, side, tools)
+    return Messages(mended, provider=TEXT if provider == TEXT else known, system=prompt, side=kept, issues=issues)
+
+
+def _chat(provider: str) -> str:
+    """The provider whose shape the messages have: in text mode, that of Chat Completions."""
+    return "openai" if provider == TEXT else provider
 
 
 def _brought(

@@ -1,13 +1,13 @@
 """Pieces for an OpenAI-compatible router in front of a local model: request in, response out, stream through.
 
-The request may be a dict or a pydantic model; nothing here needs FastAPI, but for :func:`create_router` and
-:func:`create_app`, which serve Chat Completions, Responses and Messages.
+The request may be a dict or a pydantic model, such as those of :mod:`toolglot.models`; nothing here needs FastAPI, but for
+:func:`create_router` and :func:`create_app`, which serve Chat Completions, Responses and Messages.
 
     payload = transform_request(request, mode="text", dialect="hermes")
     async with http.stream("POST", url, json=payload) as answer:
-        return transform_response_with_tools(await read_answer(answer), request, dialect="hermes")
+        return transform_response_with_tools(await read_answer(answer), request, mode="text", dialect="hermes")
 
-and for a stream ``StreamingResponse(stream_with_tool_detection(answer, request))``.
+and for a stream ``StreamingResponse(stream_with_tool_detection(answer, request, mode="text"))``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from ._chat import MORE_CALLS, as_dict, as_json, asks_with_functions, error_body, translation
-from ._core import Dialect, Policy, Transcoder, Translation
+from ._core import Dialect, Policy, ToolSet, Transcoder, Translation
 from ._serving import create_app, create_router
 from ._stream import stream_with_tool_detection
 from .errors import BadOptionError, ProviderError, ToolglotError, WireError
@@ -72,8 +72,13 @@ def _request_error(message: str, code: str, param: str) -> RequestError:
     return RequestError(message, code=code, param=param)
 
 
-def validate_request(request: Any) -> None:
+def validate_request(request: Any, *, schemas: bool = False) -> None:
     """Refuse what no backend could answer: bad tool declarations, results without their calls, results out of place.
+
+    Args:
+        request: The client's request, a dict or a pydantic model.
+        schemas: Refuse as well what of a tool's JSON Schema means nothing: an unknown type, a reference to nowhere, a keyword
+            with a value that it does not take. OpenAI does; local servers take them, and clients send them.
 
     Ids need not begin with ``call_``: Mistral's and Kimi's do not, and clients send back what they were given.
 
@@ -87,7 +92,12 @@ def validate_request(request: Any) -> None:
         ...
     toolglot.router.RequestError: messages[0]: a tool message must follow the message with its call
     """
-    _validated(request)
+    body, _ = _validated(request)
+    if not schemas:
+        return
+    for place, tool in enumerate(body.get("tools") or ()):
+        for problem in ToolSet([tool]).problems:
+            raise RequestError(problem.message, code="invalid_tool_schema", param=f"tools[{place}]")
 
 
 def _validated(request: Any, **options: Any) -> tuple[dict[str, Any], Translation]:
@@ -137,13 +147,6 @@ def transform_request(
     return payload
 
 
-def as_text(messages: list[Any], dialect: str | Dialect) -> list[Any]:
-    """A history whose calls and results are text, in the dialect's form: what a model without native tools reads."""
-    said = translation({"messages": messages}, mode="text", dialect=dialect)
-    written: list[Any] = json.loads(said.body)["messages"]
-    return written
-
-
 async def read_answer(response: Any, *, max_bytes: int = MAX_ANSWER) -> Any:
     """The JSON of a backend's whole answer, read piece by piece: a small body may unpack to gigabytes.
 
@@ -174,6 +177,7 @@ def transform_response_with_tools(
     response: Any,
     request: Any,
     *,
+    mode: Literal["native", "text"] = "native",
     dialect: str | Dialect | None = "auto",
     policy: Policy | dict[str, Any] | None = None,
     starts_in: Literal["content", "reasoning"] = "content",
@@ -183,12 +187,15 @@ def transform_response_with_tools(
     A call that was cut off is not in it, and the ``finish_reason`` is then ``"length"``. Calls that name no offered
     tool or do not fit the schema are in it: the client tells the model. Calls in the text count where there are no native
     ones. Reasoning in the text becomes ``reasoning_content``. A response to a request without tools, and an error body,
-    are returned as they are: what an error's text tells of the backend is the application's to hide. A client that asked
+    are returned as they are: what an error's text tells of the backend is the application's to hide. But for an error that
+    quotes the call which the backend could not read (Groq's ``failed_generation``): that is an answer. A client that asked
     with ``functions`` gets the first call as ``function_call``, the only one that it can read.
 
     Args:
         response: The backend's response, a dict or an SDK's object. It stays as it is.
         request: The client's request, before ``transform_request``: its ``tools`` were offered.
+        mode: As in ``transform_request``. In ``"text"`` mode nobody but this function keeps the model to a ``tool_choice`` that
+            names a tool, or to ``parallel_tool_calls: false``: calls beyond that are left out.
         dialect: How the model spells calls in text.
         policy: A Policy, or a dict of its options.
         starts_in: ``"reasoning"`` where the backend's template has already opened the reasoning block (R1, QwQ, thinking
@@ -211,8 +218,14 @@ def transform_response_with_tools(
     ('ping', 'tool_calls')
     """
     body, asked = as_dict(response), as_dict(request)
-    translated = translation(asked, dialect=dialect, policy=policy, starts_in=starts_in)
+    if mode not in ("native", "text"):
+        raise BadOptionError(f"{mode!r} is neither 'native' nor 'text'", "mode")
+    translated = translation(asked, mode=mode, dialect=dialect, policy=policy, starts_in=starts_in)
     choices = body.get("choices")
+    if _offers_tools(asked) and not choices and body.get("error"):
+        answered = translated.answer(as_json(body), status=400)
+        rescued: dict[str, Any] = json.loads(answered.body)
+        return rescued if answered.status == 200 else body
     if not _offers_tools(asked) or not isinstance(choices, list) or not choices:
         return body
     read = [

@@ -27,11 +27,10 @@ import logging
 import math
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ._core import (
     Dialect,
-    Event,
     Policy,
     StreamNormalizer,
     ToolCall,
@@ -45,11 +44,14 @@ from ._core import (
     normalize,
 )
 from ._exchanges import Exchange, Exchanges
-from ._executed import Execute, Executes, OwnTimeoutError, attempt, executor, words
-from ._observed import StreamReader, own_ids, written
+from ._executed import Execute, Executes, OwnTimeoutError, attempt, executor, judged, words
+from ._observed import StreamReader, own_ids, stop_word, written
 from .capability import CapabilityStore
 from .errors import BadOptionError, BadToolError, CallError
 from .messages import convert_messages
+
+if TYPE_CHECKING:
+    from ._core import _AnyEvent
 
 __all__ = ["ToolCalling", "ToolOutcome"]
 
@@ -100,6 +102,8 @@ class _Settings:
     timeout: float | None = None
     starts_in: Literal["content", "reasoning"] = "content"
     route: _Route | None = None
+    wire: str = "openai"
+    """The provider's wire format."""
     exchanges: Exchanges = field(default_factory=Exchanges)
 
 
@@ -259,11 +263,11 @@ class ToolCalling:
     @overload
     def observe(
         self, response: AsyncIterator[Any], *, starts_in: Literal["content", "reasoning"] | None = None
-    ) -> AsyncIterator[Event]: ...
+    ) -> AsyncIterator[_AnyEvent]: ...
     @overload
     def observe(
         self, response: Iterator[Any], *, starts_in: Literal["content", "reasoning"] | None = None
-    ) -> Iterator[Event]: ...
+    ) -> Iterator[_AnyEvent]: ...
     @overload
     def observe(self, response: Any, *, starts_in: Literal["content", "reasoning"] | None = None) -> Turn: ...
     def observe(self, response: Any, *, starts_in: Literal["content", "reasoning"] | None = None) -> Any:
@@ -303,7 +307,7 @@ class ToolCalling:
         settings = self._settings
         return StreamReader(settings.provider, keep_text=settings.mode == "text", options=options)
 
-    async def _observe_async(self, stream: Any, reader: StreamReader, exchange: Exchange) -> AsyncIterator[Event]:
+    async def _observe_async(self, stream: Any, reader: StreamReader, exchange: Exchange) -> AsyncIterator[_AnyEvent]:
         try:
             async for chunk in stream:
                 for event in reader.feed(chunk):
@@ -317,7 +321,7 @@ class ToolCalling:
             yield event
         exchange.turn, exchange.raw = reader.finish()
 
-    def _observe_sync(self, stream: Any, reader: StreamReader, exchange: Exchange) -> Iterator[Event]:
+    def _observe_sync(self, stream: Any, reader: StreamReader, exchange: Exchange) -> Iterator[_AnyEvent]:
         try:
             for chunk in stream:
                 yield from reader.feed(chunk)
@@ -351,11 +355,14 @@ class ToolCalling:
 
     @property
     def last_stop_reason(self) -> str | None:
-        """Why the model stopped, in one spelling for all providers; ``"tool_calls"`` if there are calls, also those that
-        must not run, and ``"length"`` if the last of them is cut off. :meth:`has_pending_tool_calls` is what to loop on.
+        """Why the model stopped, in the provider's own word: ``"tool_use"`` of Anthropic, ``"tool_calls"`` of OpenAI.
+
+        It is decided by what is there, so calls in text have that word as well, and so have those that must not run;
+        where the provider has none for calls (Gemini, Ollama), it is ``"tool_calls"``. ``last_turn.stop_reason`` is the same in
+        one spelling for all. :meth:`has_pending_tool_calls` is what to loop on.
         """
         turn = self.last_turn
-        return turn.stop_reason if turn is not None else None
+        return stop_word(turn.stop_reason, self._settings.wire) if turn is not None else None
 
     def has_pending_tool_calls(self) -> bool:
         """There are calls that have no result yet, also if all that can be said to them is what is wrong."""
@@ -379,8 +386,9 @@ class ToolCalling:
                 thread. Or functions by the names of their tools, which get the arguments as their annotations say; or a
                 ToolSet of functions. None stands for the functions that the service's own tools were made of.
                 What a function raises becomes an error result, is logged (``toolglot.service``), and is the outcome's
-                ``exception``; a result that says so as MCP's do (``isError``, ``is_error``) is an error as well. Which
-                server has the tool is ``tool_set[call.name].server``.
+                ``exception``; a result that says so as MCP's do (``isError``, ``is_error``), or as a service's own
+                executor (``success``, ``output``, ``error``), is an error as well. Which server has the tool is
+                ``tool_set[call.name].server``.
             context: For parameters that are annotated ``toolglot.Context[T]``.
 
         A call that is not runnable is never executed: its outcome says what was wrong, for the model. Calls that have
@@ -434,10 +442,8 @@ class ToolCalling:
             _log.warning("the tool %s failed: %s", call.name, said)
             _log.debug("the tool %s failed", call.name, exc_info=raised)
             return ToolOutcome(call, False, error=said, exception=raised if isinstance(raised, Exception) else error)
-        failed = getattr(result, "is_error", None) is True or getattr(result, "isError", None) is True
-        if isinstance(result, Mapping) and result.get("isError") is True:
-            failed = True
-        return ToolOutcome(call, not failed, output=result)
+        success, output, why = judged(result)
+        return ToolOutcome(call, success, output=output, error=why)
 
     def _why_not(self, call: ToolCall) -> str:
         settings = self._settings
@@ -516,8 +522,8 @@ def _check(settings: _Settings) -> None:
         raise BadOptionError(f"seconds are a number, not a {type(timeout).__name__}", "timeout")
     if timeout is not None and (math.isnan(timeout) or timeout <= 0):
         raise BadOptionError(f"{timeout} seconds are no time to wait; None sets no limit", "timeout")
-    # Made for their errors.
-    StreamNormalizer(settings.provider, **_reading(settings, None))
+    # Made for its errors as well.
+    settings.wire = StreamNormalizer(settings.provider, **_reading(settings, None)).provider or "openai"
     # A dialect that cannot be shown to the model is told here, not in the middle of a conversation.
     settings.tools.to_prompt(settings.dialect if settings.mode == "text" else "auto")
 

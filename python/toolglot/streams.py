@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterable, Iterator, Mapping
 from inspect import isawaitable
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ._core import Dialect, Event, Policy, StreamNormalizer, StreamParser, ToolSet, Turn
+from ._core import Dialect, Policy, StreamNormalizer, StreamParser, ToolSet, Turn
 from .errors import BadOptionError
+
+if TYPE_CHECKING:
+    from ._core import _AnyEvent
 
 __all__ = ["AsyncEventStream", "EventStream", "stream"]
 
@@ -26,7 +29,7 @@ class _Reading:
         self._undecided = provider == "auto"
         self._ended = False
 
-    def feed(self, chunk: Any) -> list[Event]:
+    def feed(self, chunk: Any) -> list[_AnyEvent]:
         """What has become certain with this chunk."""
         if self._undecided:
             self._undecided = False
@@ -34,7 +37,7 @@ class _Reading:
                 self._reader = StreamParser(**self._options)
         return self._reader.feed(chunk)
 
-    def end(self) -> list[Event]:
+    def end(self) -> list[_AnyEvent]:
         """The events of what was held back."""
         events = self._reader.close()
         self._ended = True
@@ -46,7 +49,7 @@ class _Reading:
         return self._reader.finish()
 
 
-class EventStream(Iterator[Event]):
+class EventStream(Iterator["_AnyEvent"]):
     """The events of one answer, in order; made by :func:`toolglot.stream`.
 
     The source is closed when it ends, when it raises, and by :meth:`close`, which a ``with`` block calls.
@@ -57,7 +60,7 @@ class EventStream(Iterator[Event]):
         self._reading = reading
         self._events = self._read()
 
-    def _read(self) -> Generator[Event, None, None]:
+    def _read(self) -> Generator[_AnyEvent, None, None]:
         try:
             for chunk in self._source:
                 yield from self._reading.feed(chunk)
@@ -81,11 +84,11 @@ class EventStream(Iterator[Event]):
         """
         return self._reading.turn()
 
-    def __iter__(self) -> Iterator[Event]:
+    def __iter__(self) -> Iterator[_AnyEvent]:
         # The generator itself: a method of ours would take longer than the reading.
         return self._events
 
-    def __next__(self) -> Event:
+    def __next__(self) -> _AnyEvent:
         return next(self._events)
 
     def __enter__(self) -> EventStream:
@@ -101,7 +104,7 @@ class EventStream(Iterator[Event]):
         self._close_source()
 
 
-class AsyncEventStream(AsyncIterator[Event]):
+class AsyncEventStream(AsyncIterator["_AnyEvent"]):
     """The events of one answer that arrives asynchronously, in order; made by :func:`toolglot.stream`.
 
     The source is closed when it ends, when it raises or the task is cancelled, and by :meth:`aclose`, which an ``async
@@ -113,7 +116,7 @@ class AsyncEventStream(AsyncIterator[Event]):
         self._reading = reading
         self._events = self._read()
 
-    async def _read(self) -> AsyncGenerator[Event, None]:
+    async def _read(self) -> AsyncGenerator[_AnyEvent, None]:
         try:
             async for chunk in self._source:
                 for event in self._reading.feed(chunk):
@@ -135,10 +138,10 @@ class AsyncEventStream(AsyncIterator[Event]):
         """The whole answer, once the source has ended, as :attr:`EventStream.turn`."""
         return self._reading.turn()
 
-    def __aiter__(self) -> AsyncIterator[Event]:
+    def __aiter__(self) -> AsyncIterator[_AnyEvent]:
         return self._events
 
-    async def __anext__(self) -> Event:
+    async def __anext__(self) -> _AnyEvent:
         return await anext(self._events)
 
     async def __aenter__(self) -> AsyncEventStream:
@@ -160,10 +163,10 @@ class _EitherEventStream(EventStream):
         super().__init__(source, reading)
         self._awaited = AsyncEventStream(source, reading)
 
-    def __aiter__(self) -> AsyncIterator[Event]:
+    def __aiter__(self) -> AsyncIterator[_AnyEvent]:
         return aiter(self._awaited)
 
-    async def __anext__(self) -> Event:
+    async def __anext__(self) -> _AnyEvent:
         return await anext(self._awaited)
 
     async def __aenter__(self) -> _EitherEventStream:
@@ -180,8 +183,8 @@ class _EitherEventStream(EventStream):
 @overload
 def stream(
     source: Iterable[Any],
-    *,
     tools: ToolSet | Iterable[Any] | None = None,
+    *,
     provider: str = "auto",
     dialect: str | Dialect | Literal[False] | None = "auto",
     starts_in: Literal["content", "reasoning"] | None = "content",
@@ -190,8 +193,8 @@ def stream(
 @overload
 def stream(
     source: AsyncIterable[Any],
-    *,
     tools: ToolSet | Iterable[Any] | None = None,
+    *,
     provider: str = "auto",
     dialect: str | Dialect | Literal[False] | None = "auto",
     starts_in: Literal["content", "reasoning"] | None = "content",
@@ -199,8 +202,8 @@ def stream(
 ) -> AsyncEventStream: ...
 def stream(
     source: Iterable[Any] | AsyncIterable[Any],
-    *,
     tools: ToolSet | Iterable[Any] | None = None,
+    *,
     provider: str = "auto",
     dialect: str | Dialect | Literal[False] | None = "auto",
     starts_in: Literal["content", "reasoning"] | None = "content",

@@ -7,10 +7,10 @@ use super::made::Made;
 use super::report::{ArgumentError, Repair, hash, repr_of, tuple_of};
 use super::source::tools_argument;
 use super::text::{Input, Place, Text, Whole, whole};
-use super::tools::ToolSet;
+use super::tools::{ToolSet, told_target};
 use crate::engine::{self, Found, Value};
 use crate::provider::Provider;
-use crate::schema::{self, convert::Target};
+use crate::schema;
 use crate::turn::{self, CallStatus, Evidence};
 use crate::{Error, ErrorCode};
 use pyo3::intern;
@@ -295,6 +295,18 @@ impl ToolCall {
         self.known_id(py)
     }
 
+    #[doc = stub!("ToolCall.tool_id")]
+    #[getter]
+    fn tool_id(&self, py: Python<'_>) -> PyResult<&Py<PyString>> {
+        self.known_id(py)
+    }
+
+    #[doc = stub!("ToolCall.tool_name")]
+    #[getter]
+    fn tool_name(&self) -> &Py<PyString> {
+        &self.name
+    }
+
     #[doc = stub!("ToolCall.arguments")]
     #[getter]
     fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -381,7 +393,7 @@ impl ToolCall {
     }
 
     #[doc = stub!("ToolCall.error_message")]
-    #[pyo3(signature = (tools=None, *, provider=None))]
+    #[pyo3(signature = (tools=None, provider=None))]
     fn error_message(
         &self,
         py: Python<'_>,
@@ -389,7 +401,7 @@ impl ToolCall {
         provider: Option<&str>,
     ) -> PyResult<Option<String>> {
         let given = tools_argument(tools)?;
-        let target = provider.map(Target::named).transpose()?;
+        let target = told_target(provider)?;
         let call = self.to_core(py)?;
         guard(|| schema::error_message(&call, given.as_deref().or_else(|| self.tools()), target.as_ref()))
     }

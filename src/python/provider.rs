@@ -1,5 +1,5 @@
 //! Reading providers' answers: `normalize` and `StreamNormalizer`.
-use super::convert::from_payload;
+use super::convert::{a_type, from_payload};
 use super::dialect::dialect_argument;
 use super::error::InternalError;
 use super::event::Event;
@@ -13,6 +13,7 @@ use crate::provider::{self, Helper, Node, Provider, Reading};
 use crate::schema;
 use crate::turn;
 use crate::{Error, ErrorCode};
+use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -53,7 +54,19 @@ fn payload<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Payload<'a>> {
     if let Some(bytes) = bytes_of(value) {
         return Ok(Payload::Text(bytes));
     }
-    from_payload(value).map(Payload::Node)
+    from_payload(value).map(Payload::Node).map_err(|error| no_response(value, error))
+}
+
+/// The error of an object that is no SDK's response, such as the message of a framework.
+fn no_response(value: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    if value.is_instance_of::<PyDict>() || !error.is_instance_of::<PyTypeError>(value.py()) {
+        return error;
+    }
+    let (what, why) = (a_type(value), error.value(value.py()));
+    PyTypeError::new_err(format!(
+        "{what} is no provider's response ({why}): give what the API answered, as a dict, JSON text or the SDK's object, or the \
+         model's text to `extract`"
+    ))
 }
 
 #[doc = stub!("normalize")]

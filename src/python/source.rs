@@ -196,6 +196,9 @@ fn read_items(items: &Bound<'_, PyAny>, server: Option<&str>, read: &mut Items) 
         return Err(PyTypeError::new_err(format!("tools is a list of tools, not {}", a_type(items))));
     }
     let iterator = items.try_iter().map_err(|_| {
+        if let Some(message) = session(items) {
+            return PyTypeError::new_err(message);
+        }
         let what = server.map_or_else(|| "tools".to_owned(), |server| format!("tools[{server:?}]"));
         PyTypeError::new_err(format!("{what} is a list of tools, not {}", a_type(items)))
     })?;
@@ -203,6 +206,12 @@ fn read_items(items: &Bound<'_, PyAny>, server: Option<&str>, read: &mut Items) 
         read_item(&item?, server, read)?;
     }
     Ok(())
+}
+
+/// What to say of an MCP session, whose tools are asked for over its connection; `None` if this is none.
+fn session(item: &Bound<'_, PyAny>) -> Option<String> {
+    let name = if item.hasattr("list_tools").unwrap_or(false) { a_type(item) } else { return None };
+    Some(format!("{name} is a session and no tool: `await toolglot.mcp.list_tools(session)` makes a ToolSet of it"))
 }
 
 /// One tool. What cannot be written as JSON is a problem of this tool alone.
@@ -258,6 +267,9 @@ pub(super) fn value_of(item: &Bound<'_, PyAny>) -> PyResult<Value> {
     }
     from_py(item).map_err(|error| {
         refused(item, error, || {
+            if let Some(message) = session(item) {
+                return message;
+            }
             let is_class = item.is_instance_of::<PyType>();
             let name = if is_class { item.getattr("__name__").map(|name| name.to_string()).ok() } else { None };
             let what = name.map_or_else(|| a_type(item), |name| format!("the class {name}"));

@@ -30,8 +30,20 @@ pub(super) struct ToolSet {
     functions: Option<Functions>,
 }
 
+/// The name under which models without native tools stand beside the providers.
+pub(super) const TEXT: &str = "text";
+
+/// Whose spelling of names a message has: `None` for the tools' own names, which a model in text mode is told as well.
+pub(super) fn told_target(provider: Option<&str>) -> Result<Option<Target>, Error> {
+    provider.filter(|provider| *provider != TEXT).map(Target::named).transpose()
+}
+
 /// The target called `provider` with the keyword arguments of the caller.
 fn target(provider: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Target> {
+    if provider == TEXT {
+        let message = "a model in text mode gets no declarations: `to_prompt` and `inject` write the tools into its prompt";
+        return Err(Error::at(ErrorCode::UnknownProvider, provider, message).into());
+    }
     let mut target = Target::named(provider)?;
     for (key, value) in options.into_iter().flatten() {
         match key.extract::<String>()?.as_str() {
@@ -257,6 +269,12 @@ impl ToolSet {
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let names = PyDict::new(py);
+        if provider == TEXT {
+            for tool in self.core(py)?.tools() {
+                names.set_item(&tool.name, &tool.name)?;
+            }
+            return Ok(names);
+        }
         for (spelling, name) in self.core(py)?.names(&target(provider, options)?) {
             names.set_item(spelling, name)?;
         }
@@ -264,7 +282,7 @@ impl ToolSet {
     }
 
     #[doc = stub!("ToolSet.tool_choice")]
-    #[pyo3(signature = (choice="auto", *, provider="openai", allowed=None, parallel=None, **options))]
+    #[pyo3(signature = (choice="auto", provider="openai", *, allowed=None, parallel=None, **options))]
     fn tool_choice<'py>(
         &self,
         py: Python<'py>,
@@ -282,7 +300,7 @@ impl ToolSet {
     }
 
     #[doc = stub!("ToolSet.response_schema")]
-    #[pyo3(signature = (tool=None, *, provider="openai", **options))]
+    #[pyo3(signature = (tool=None, provider="openai", **options))]
     fn response_schema<'py>(
         &self,
         py: Python<'py>,
@@ -334,14 +352,14 @@ impl ToolSet {
     }
 
     #[doc = stub!("ToolSet.error_message")]
-    #[pyo3(signature = (call, *, provider=None))]
+    #[pyo3(signature = (call, provider=None))]
     fn error_message(
         &self,
         py: Python<'_>,
         call: &Bound<'_, ToolCall>,
         provider: Option<&str>,
     ) -> PyResult<Option<String>> {
-        let target = provider.map(Target::named).transpose()?;
+        let target = told_target(provider)?;
         let call = call.get().to_core(py)?;
         let set = self.core(py)?;
         guard(|| set.error_message(&call, target.as_ref()))

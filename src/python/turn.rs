@@ -384,6 +384,11 @@ impl Turn {
         Ok(dict)
     }
 
+    #[doc = stub!("Turn.to_json")]
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        self.with_core(py, |turn| turn.to_value().to_string())
+    }
+
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<bool> {
         self.fields(py)?.eq(other.get().fields(py)?)
     }

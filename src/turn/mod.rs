@@ -6,6 +6,7 @@ mod event;
 mod id;
 mod reason;
 mod report;
+mod value;
 mod words;
 
 pub use arguments::{ArgumentValue, Arguments};

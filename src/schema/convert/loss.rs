@@ -6,6 +6,8 @@ words! {
     LossKind {
         /// Left out: the target does not know it.
         Dropped => "dropped",
+        /// Left out, and not for models: what MCP tells the host of a tool (`title`, `outputSchema`, `annotations`).
+        Metadata => "metadata",
         /// Said in other words that may allow more or less.
         Rewritten => "rewritten",
         /// Moved into the description.

@@ -134,12 +134,13 @@ fn left_out(tool: &Tool, target: &Target, changes: &mut Vec<Change>) {
         let message = format!("the description was cut to {longest} characters");
         changes.push(Change::of_tool(LossKind::Rewritten, message));
     }
-    let dropped = |what: String| Change::of_tool(LossKind::Dropped, format!("{what} has no place at this provider"));
+    let left = |kind, what: String| Change::of_tool(kind, format!("{what} has no place at this provider"));
     if target.format != Format::Mcp {
-        changes.extend(tool.source.fields.keys().map(|field| dropped(format!("MCP's `{field}`"))));
+        let fields = tool.source.fields.keys();
+        changes.extend(fields.map(|field| left(LossKind::Metadata, format!("MCP's `{field}`"))));
     }
     let extra = tool.source.extra.keys().filter(|field| !target.carries(field));
-    changes.extend(extra.map(|field| dropped(format!("`{field}`"))));
+    changes.extend(extra.map(|field| left(LossKind::Dropped, format!("`{field}`"))));
 }
 
 /// One schema, written.
