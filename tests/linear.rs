@@ -21,7 +21,7 @@ use toolglot::schema::ToolSet;
 
 /// How much longer the longer text is. Were work to grow with the square, it would take so many times what as many
 /// shorter texts take together.
-const LONGER: usize = 24;
+const LONGER: usize = 12;
 /// How many times that it may take. What is looked at again is bounded, but the shorter text may end before that.
 const MAY_TAKE: f64 = 3.2;
 

@@ -15,8 +15,11 @@ pub(super) fn check(text: &str, planted: &[String], turn: &Turn<'_>) -> Result<(
         let called = calls.clone().filter(|call| call.name.contains(word) || call.arguments.to_json().contains(word));
         // The text that a call was read from may hold content as well, and other calls.
         let raw = || calls.clone().any(|call| call.raw.contains(word));
-        // A repair says that what stands there was left out.
-        let starts = |at: usize| text.get(at..).is_some_and(|rest| rest.starts_with(word));
+        // A repair says that what stands there was left out: a variable, up to its sign.
+        let starts = |at: usize| {
+            let left_out = text.get(at..).and_then(|rest| rest.split(['=', '\n']).next());
+            left_out.is_some_and(|left_out| left_out.contains(word))
+        };
         let repaired = || calls.clone().any(|call| call.repairs.iter().any(|repair| repair.offset.is_some_and(starts)));
         let told = || turn.issues.iter().any(|issue| issue.message.contains(word));
         let given = calls.clone().any(|call| call.raw.contains(word) && turn.content.contains(&*call.raw));
