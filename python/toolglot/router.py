@@ -183,7 +183,7 @@ def transform_response_with_tools(
     A call that was cut off is not in it, and the ``finish_reason`` is then ``"length"``. Calls that name no offered
     tool or do not fit the schema are in it: the client tells the model. Calls in the text count where there are no native
     ones. Reasoning in the text becomes ``reasoning_content``. A response to a request without tools, and an error body,
-    are returned as they are: what an error's text tells of the backend is the application's to hide. A client that asked
+    are returned as they are: the application decides what of an error's text its client may see. A client that asked
     with ``functions`` gets the first call as ``function_call``, the only one that it can read.
 
     Args:
