@@ -271,17 +271,21 @@ def clients(session: nox.Session) -> None:
     # With the Node of the machine npm may pick older versions of the clients without a word.
     node = folder / "node" / "node_modules" / "node" / "bin"
     packages = {
-        "node": "node@22",
-        "claude": "@anthropic-ai/claude-code",
-        "codex": "@openai/codex",
-        "opencode": "opencode-ai",
-        "cline": "cline",
-        "qwen": "@qwen-code/qwen-code",
+        "node": ["node@22"],
+        "claude": ["@anthropic-ai/claude-code"],
+        "codex": ["@openai/codex"],
+        "opencode": ["opencode-ai"],
+        "cline": ["cline"],
+        "qwen": ["@qwen-code/qwen-code"],
+        "pi": ["@mariozechner/pi-coding-agent"],
+        "continue": ["@continuedev/cli"],
+        "copilot": ["@github/copilot"],
+        "ai": ["ai", "@ai-sdk/openai-compatible", "@ai-sdk/openai", "@ai-sdk/anthropic", "zod"],
     }
-    for name, package in packages.items():
+    for name, wanted in packages.items():
         env = {"PATH": f"{node}{os.pathsep}{os.environ['PATH']}"}
-        install = ["npm", "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(folder / name), package]
-        session.run(*install, external=True, env=env)
+        install = ["npm", "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(folder / name)]
+        session.run(*install, *wanted, external=True, env=env)
     env = {"TOOLGLOT_CLIENTS": str(folder)}
     session.run("pytest", "tests_clients", "-p", "no:unraisableexception", *session.posargs, env=env)
 

@@ -647,3 +647,22 @@ def test_mode_auto_is_native_unless_it_is_known_otherwise() -> None:
     assert store.get("n", url).native_tools.source == "learned"
     with pytest.raises(toolglot.BadOptionError):
         ToolCalling(tools, mode="auto")
+
+
+@pytest.mark.parametrize("dialect", ["auto", "hermes", "qwen3_coder", "kimi_k2", "mistral"])
+def test_text_mode_writes_what_the_transcoder_writes(dialect: str) -> None:
+    """The service keeps a history as text, a router's clients keep a native one: the model reads the same of both."""
+    schema = {"type": "object", "properties": {"path": {"type": "string"}}}
+    tools = [{"type": "function", "function": {"name": "ls", "description": "List", "parameters": schema}}]
+    call = {"id": "call_1", "type": "function", "function": {"name": "ls", "arguments": '{"path": "/"}'}}
+    question = {"role": "user", "content": "?"}
+    answer = {"role": "assistant", "content": "I look.", "tool_calls": [call]}
+    service = ToolCalling(tools, mode="text", dialect=dialect)
+    service.observe({"choices": [{"message": answer, "finish_reason": "tool_calls"}]})
+    asyncio.run(service.execute_native_tool_calls(lambda call: "a.txt"))
+    kept = service.with_tool_prompt([question, *service.conversation_messages()])
+
+    native = [question, answer, {"role": "tool", "tool_call_id": "call_1", "content": "a.txt"}]
+    request = {"model": "m", "messages": native, "tools": tools}
+    translation = toolglot.Transcoder("chat", "chat", mode="text", dialect=dialect).request(json.dumps(request))
+    assert json.loads(translation.body)["messages"] == kept

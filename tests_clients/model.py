@@ -101,12 +101,12 @@ def said(body: Any, task: str) -> str:
     return "I'll do it.\n" + "\n".join(dialect(shell, shell_arguments(tools[shell], command)) for command in calls)
 
 
-def model(task: str, seen: list[Any]) -> Starlette:
+def model(task: str, seen: list[bytes]) -> Starlette:
     """The server; the bodies of its requests are appended to ``seen``."""
 
     async def complete(request: Request) -> Response:
+        seen.append(await request.body())
         body = await request.json()
-        seen.append(body)
         text = said(body, task)
         head = {"id": "chatcmpl-1", "created": 1, "model": body["model"]}
         if not body.get("stream"):

@@ -6,22 +6,18 @@ environment but its settings, and a folder to work in.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import os
-import socket
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
-import uvicorn
 
+from loopback import served
 from toolglot.router import create_app
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -32,7 +28,7 @@ PROMPT = "Write hello.txt, then cat it."
 
 
 class Client(NamedTuple):
-    package: str
+    # Below the folder of all clients.
     binary: str
     # The home folder and the address of the server -> environment and command line.
     start: Callable[[Path, Path, str], tuple[dict[str, str], list[list[str]]]]
@@ -103,46 +99,82 @@ def qwen(home: Path, work: Path, url: str) -> tuple[dict[str, str], list[list[st
     return environment, [["--auth-type", "openai", "-y", "-p", PROMPT]]
 
 
+def pi(home: Path, work: Path, url: str) -> tuple[dict[str, str], list[list[str]]]:
+    provider = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "k", "models": [{"id": "scripted"}]}
+    folder = home / ".pi" / "agent"
+    folder.mkdir(parents=True)
+    (folder / "models.json").write_text(json.dumps({"providers": {"local": provider}}))
+    environment = {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1"}
+    return environment, [["--provider", "local", "--model", "scripted", "-p", PROMPT]]
+
+
+def continued(home: Path, work: Path, url: str) -> tuple[dict[str, str], list[list[str]]]:
+    model = {"name": "scripted", "provider": "openai", "model": "gpt-4o", "apiBase": f"{url}/v1", "apiKey": "k"}
+    model |= {"roles": ["chat"], "capabilities": ["tool_use"]}
+    # JSON is YAML.
+    settings = home / "config.yaml"
+    settings.write_text(json.dumps({"name": "local", "version": "1.0.0", "schema": "v1", "models": [model]}))
+    return {"CONTINUE_TELEMETRY_ENABLED": "0"}, [["--config", str(settings), "--auto", "-p", PROMPT]]
+
+
+def copilot(home: Path, work: Path, url: str) -> tuple[dict[str, str], list[list[str]]]:
+    environment = {
+        "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
+        "COPILOT_PROVIDER_API_KEY": "k",
+        "COPILOT_MODEL": "scripted",
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_AUTO_UPDATE": "false",
+    }
+    return environment, [["-p", PROMPT, "--allow-all-tools", "--no-color"]]
+
+
+def aisdk(api: str, way: str) -> Callable[[Path, Path, str], tuple[dict[str, str], list[list[str]]]]:
+    def start(home: Path, work: Path, url: str) -> tuple[dict[str, str], list[list[str]]]:
+        # A module looks for packages beside itself.
+        script = home / "aisdk.mjs"
+        script.write_text((Path(__file__).parent / "aisdk.mjs").read_text())
+        (home / "node_modules").symlink_to(CLIENTS / "ai" / "node_modules")
+        return {}, [[str(script), url, api, way, PROMPT]]
+
+    return start
+
+
+def installed(name: str, binary: str) -> str:
+    return f"{name}/node_modules/.bin/{binary}"
+
+
+NODE = "node/node_modules/node/bin"
 ALL = {
-    "claude": Client("@anthropic-ai/claude-code", "claude", claude),
-    "codex": Client("@openai/codex", "codex", codex),
-    "opencode": Client("opencode-ai", "opencode", opencode),
-    "cline": Client("cline", "cline", cline),
-    "qwen": Client("@qwen-code/qwen-code", "qwen", qwen),
+    "claude": Client(installed("claude", "claude"), claude),
+    "codex": Client(installed("codex", "codex"), codex),
+    "opencode": Client(installed("opencode", "opencode"), opencode),
+    "cline": Client(installed("cline", "cline"), cline),
+    "qwen": Client(installed("qwen", "qwen"), qwen),
+    "pi": Client(installed("pi", "pi"), pi),
+    "continue": Client(installed("continue", "cn"), continued),
+    "copilot": Client(installed("copilot", "copilot"), copilot),
+    "ai-compat": Client(f"{NODE}/node", aisdk("compat", "stream")),
+    "ai-chat": Client(f"{NODE}/node", aisdk("chat", "whole")),
+    "ai-responses": Client(f"{NODE}/node", aisdk("responses", "stream")),
+    "ai-anthropic": Client(f"{NODE}/node", aisdk("anthropic", "stream")),
+    "ai-whole": Client(f"{NODE}/node", aisdk("anthropic", "whole")),
 }
 
 
-@contextlib.contextmanager
-def served(app: Any) -> Iterator[str]:
-    """The address of an application that runs in a thread of its own."""
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
-    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.02)
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(10)
-
-
-def run(name: str, task: str, folder: Path) -> tuple[Path, list[Any], str]:
+def run(name: str, task: str, folder: Path) -> tuple[Path, list[bytes], str]:
     """Has a client do a task; its folder, the requests that the model got, and what the client said."""
     client = ALL[name]
-    binary = CLIENTS / name / "node_modules" / ".bin" / client.binary
-    if not binary.exists():
+    binary = CLIENTS / client.binary
+    if not binary.exists() or (name.startswith("ai-") and not (CLIENTS / "ai").exists()):
         pytest.skip(f"{name} is not installed: nox -s clients")
     home, work = folder / "home", folder / "work"
     home.mkdir()
     work.mkdir()
     subprocess.run(["git", "init", "-q", str(work)], check=True)
-    seen: list[Any] = []
+    seen: list[bytes] = []
     with served(model(task, seen)) as backend, served(create_app(f"{backend}/v1")) as url:
         environment, lines = client.start(home, work, url)
-        path = f"{CLIENTS / 'node' / 'node_modules' / 'node' / 'bin'}:/usr/bin:/bin"
+        path = f"{CLIENTS / NODE}:/usr/bin:/bin"
         environment = {"HOME": str(home), "PATH": path, "LANG": "C.UTF-8", "TERM": "dumb", **environment}
         out = ""
         for line in lines:
@@ -173,9 +205,17 @@ class TestClients:
         assert (work / "lines.txt").exists(), out[-3000:]
         assert (work / "lines.txt").read_text().splitlines() == [f"line {number}" for number in range(20)]
         assert "DONE" in out
-        # What a backend has cached of one request begins the next.
-        sent = [json.dumps(body["messages"]) for body in seen if body.get("tools")]
-        assert all(later.startswith(sooner[:-1]) for sooner, later in itertools.pairwise(sent))
+        # What a backend has cached of one request begins the next: all bytes, but where the client's own request passes, which
+        # may have its messages anywhere.
+        bodies = [(body, json.loads(body)) for body in seen]
+        passes = name not in ("claude", "codex", "ai-anthropic", "ai-responses", "ai-whole")
+        sent = [
+            json.dumps(said["messages"])[:-1].encode() if passes else body[:-2]
+            for body, said in bodies
+            if said.get("tools")
+        ]
+        assert len(sent) > 20
+        assert all(later.startswith(sooner) for sooner, later in itertools.pairwise(sent))
 
     def test_three_calls_at_once(self, name: str, tmp_path: Path) -> None:
         work, _, out = run(name, "once-3", tmp_path)

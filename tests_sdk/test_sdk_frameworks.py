@@ -1,15 +1,20 @@
-"""Agent frameworks over the transport, in front of a model that knows no tools and writes its calls as text."""
+"""Agent frameworks in front of a model that knows no tools and writes its calls as text: over the transport, or over an
+application on loopback where they take no client of their own."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import toolglot
+from loopback import served
+from toolglot.router import create_app
 
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo", "days": "2"}}\n</tool_call>'
 
@@ -135,28 +140,88 @@ def test_openai_agents(api: str, streamed: bool) -> None:
     assert weather.calls == [("Oslo", 2)]
 
 
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "stream"])
-def test_langchain(streamed: bool) -> None:
-    chat = pytest.importorskip("langchain_openai")
+@contextlib.contextmanager
+def application() -> Iterator[str]:
+    """The address of an application in front of the model."""
     httpx = importlib.import_module("httpx")
-    client = httpx.AsyncClient(transport=transport(httpx))
+    client = httpx.AsyncClient(transport=model(httpx))
+    with served(create_app("http://model/v1", client=client, mode="text", dialect="hermes")) as url:
+        yield url
+
+
+def langchain_model(api: str, url: str) -> Any:
+    if api == "anthropic":
+        module = pytest.importorskip("langchain_anthropic")
+        return module.ChatAnthropic(model="m", anthropic_api_url=url, anthropic_api_key="-", max_tokens=99)
+    module = pytest.importorskip("langchain_openai")
+    return module.ChatOpenAI(base_url=f"{url}/v1", api_key="-", model="m", use_responses_api=api == "responses")
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("api", ["chat", "responses", "anthropic"])
+def test_langchain(api: str, streamed: bool) -> None:
     weather = Weather()
 
     def get_weather(city: str, days: int) -> str:
         """Tell the weather."""
         return weather.get(city, days)
 
-    used = chat.ChatOpenAI(base_url="http://model/v1", api_key="-", model="m", http_async_client=client)
-    bound = used.bind_tools([get_weather])
+    with application() as url:
+        bound = langchain_model(api, url).bind_tools([get_weather])
 
-    async def go() -> Any:
-        if not streamed:
-            return await bound.ainvoke("Weather in Oslo?")
-        whole = None
-        async for piece in bound.astream("Weather in Oslo?"):
-            whole = piece if whole is None else whole + piece
-        return whole
+        def ask(messages: list[Any]) -> Any:
+            if not streamed:
+                return bound.invoke(messages)
+            whole = None
+            for piece in bound.stream(messages):
+                whole = piece if whole is None else whole + piece
+            return whole
 
-    (call,) = asyncio.run(go()).tool_calls
-    # In a stream, JSON that is whole and readable leaves as the model wrote it: the framework reads the types.
-    assert (call["name"], call["args"]) == ("get_weather", {"city": "Oslo", "days": "2" if streamed else 2})
+        said = ask([("user", "Weather in Oslo?")])
+        (call,) = said.tool_calls
+        assert (call["name"], call["args"]) == ("get_weather", {"city": "Oslo", "days": 2})
+        result = {"role": "tool", "tool_call_id": call["id"], "content": get_weather(**call["args"])}
+        last = ask([("user", "Weather in Oslo?"), said, result])
+    text = last.content if isinstance(last.content, str) else "".join(block.get("text", "") for block in last.content)
+    assert text == "It will rain."
+    assert not last.tool_calls
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "stream"])
+def test_llm(streamed: bool) -> None:
+    models = pytest.importorskip("llm.default_plugins.openai_models")
+    weather = Weather()
+
+    def get_weather(city: str, days: int) -> str:
+        """Tell the weather."""
+        return weather.get(city, days)
+
+    with application() as url:
+        used = models.Chat("m", model_name="m", api_base=f"{url}/v1", supports_tools=True)
+        used.key = "-"
+        answers = used.chain("Weather in Oslo?", tools=[get_weather], stream=streamed)
+        assert answers.text() == "It will rain."
+    assert weather.calls == [("Oslo", 2)]
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "stream"])
+def test_the_tool_runner_of_anthropic(streamed: bool) -> None:
+    """It keeps the conversation at the server if that lets it: here it is refused, and sends all of it."""
+    anthropic = pytest.importorskip("anthropic")
+    weather = Weather()
+
+    @anthropic.beta_tool
+    def get_weather(city: str, days: int) -> str:
+        """Tell the weather."""
+        return weather.get(city, days)
+
+    messages: Any = [{"role": "user", "content": "Weather in Oslo?"}]
+    with application() as url:
+        beta = anthropic.Anthropic(base_url=url, api_key="-").beta.messages
+        runner = beta.tool_runner(model="m", max_tokens=99, tools=[get_weather], messages=messages, stream=streamed)
+        if streamed:
+            last: Any = [events.get_final_message() for events in runner][-1]
+        else:
+            last = runner.until_done()
+    assert "".join(block.text for block in last.content if block.type == "text") == "It will rain."
+    assert weather.calls == [("Oslo", 2)]

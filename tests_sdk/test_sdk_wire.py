@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import sys
+from pathlib import Path
 from typing import Any
 
 import anthropic
@@ -13,85 +14,21 @@ import openai
 import pytest
 
 import toolglot
+from support import EXAMPLE_TOOLS, ROOT
+
+sys.path.insert(0, str(Path(__file__).parent))
+from wire_backends import BACKENDS, server
 
 CALL = '<tool_call>\n{"name": "ls", "arguments": {"path": "/é"}}\n</tool_call>'
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
 EXPECTED = ("ls", {"path": "/é"})
-
-
-def sse(*events: Any) -> bytes:
-    out = b""
-    for event in events:
-        name = f"event: {event['type']}\n" if "type" in event else ""
-        out += f"{name}data: {json.dumps(event)}\n\n".encode()
-    return out
-
-
-def pieces(text: str) -> Iterator[str]:
-    return (text[at : at + 4] for at in range(0, len(text), 4))
-
-
-def chat(request: Any, text: str, calls: bool, module: Any) -> Any:
-    head = {"id": "c1", "created": 5, "model": "b"}
-    usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
-    call = {"id": "call_1", "type": "function", "function": {"name": "ls", "arguments": '{"path": "/é"}'}}
-    finish = "tool_calls" if calls else "stop"
-    if not request.get("stream"):
-        message = {"role": "assistant", "content": text, **({"tool_calls": [call]} if calls else {})}
-        choice = {"index": 0, "message": message, "finish_reason": finish}
-        return module.Response(200, json={**head, "object": "chat.completion", "choices": [choice], "usage": usage})
-
-    def chunk(delta: Any, finish: Any = None) -> Any:
-        return {
-            **head,
-            "object": "chat.completion.chunk",
-            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
-        }
-
-    events = [chunk({"role": "assistant", "content": ""}), chunk({"reasoning_content": "Hm."})]
-    events += [chunk({"content": piece}) for piece in pieces(text)]
-    if calls:
-        events += [chunk({"tool_calls": [{"index": 0, **call, "function": {"name": "ls", "arguments": ""}}]})]
-        arguments = call["function"]["arguments"]
-        events += [chunk({"tool_calls": [{"index": 0, "function": {"arguments": p}}]}) for p in pieces(arguments)]
-    events += [chunk({}, finish), {**head, "object": "chat.completion.chunk", "choices": [], "usage": usage}]
-    return stream(sse(*events) + b"data: [DONE]\n\n", module)
-
-
-def gemini(text: str, calls: bool) -> Any:
-    parts: list[Any] = [{"text": text}] if text else []
-    if calls:
-        parts.append({"functionCall": {"name": "ls", "args": {"path": "/é"}}})
-    usage = {"promptTokenCount": 7, "candidatesTokenCount": 3, "totalTokenCount": 10}
-    candidate = {"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": "STOP"}
-    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "b"}
-
-
-def stream(body: bytes, module: Any) -> Any:
-    return module.Response(200, content=body, headers={"content-type": "text/event-stream"})
-
-
-def server(backend: str, text: str, calls: bool, module: Any = httpx) -> Callable[[Any], Any]:
-    def answer(request: Any) -> Any:
-        body = json.loads(request.content)
-        path = request.url.path
-        if backend == "gemini":
-            assert "GenerateContent" in path or "generateContent" in path
-            made = gemini(text, calls)
-            if "streamGenerateContent" in path:
-                return stream(sse(made), module)
-            return module.Response(200, json=made)
-        assert path.endswith("/chat/completions")
-        return chat(body, text, calls, module)
-
-    return answer
-
+UNREADABLE = ("incomplete", "malformed")
 
 CASES = [("I look. " + CALL, False), ("I look.", True)]
 
 
 @pytest.mark.parametrize(("text", "calls"), CASES, ids=["text", "native"])
-@pytest.mark.parametrize("backend", ["chat", "gemini"])
+@pytest.mark.parametrize("backend", [*BACKENDS, "gemini"])
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "stream"])
 class TestEverySdk:
     def transport(self, backend: str, text: str, calls: bool, module: Any = httpx) -> Any:
@@ -189,3 +126,60 @@ def test_threads_are_refused_as_the_runner_understands() -> None:
             extra_body={"thread": {"type": "create"}},
         )
     assert caught.value.body["error"]["details"]["error_code"] == "thread_unsupported_request"
+
+
+def accumulated(client: str, transport: Any, streamed: bool) -> tuple[list[tuple[str, Any]], str]:
+    """What the SDK of an API has of an answer at its end: the calls, and the text."""
+    if client == "anthropic":
+        sdk = anthropic.Anthropic(base_url="http://model", api_key="k", http_client=httpx2.Client(transport=transport))
+        declared: Any = [{"name": tool["name"], "input_schema": tool["parameters"]} for tool in EXAMPLE_TOOLS]
+        options: Any = {
+            "model": "m",
+            "max_tokens": 9,
+            "messages": [{"role": "user", "content": "?"}],
+            "tools": declared,
+        }
+        if streamed:
+            with sdk.messages.stream(**options) as events:
+                message: Any = events.get_final_message()
+        else:
+            message = sdk.messages.create(**options)
+        text = "".join(block.text for block in message.content if block.type == "text")
+        return [(block.name, block.input) for block in message.content if block.type == "tool_use"], text
+    plain = openai.OpenAI(base_url="http://model/v1", api_key="k", http_client=httpx.Client(transport=transport))
+    if client == "chat":
+        declared = [{"type": "function", "function": tool} for tool in EXAMPLE_TOOLS]
+        options = {"model": "m", "messages": [{"role": "user", "content": "?"}], "tools": declared}
+        if streamed:
+            with plain.chat.completions.stream(**options) as chunks:
+                completion: Any = chunks.get_final_completion()
+        else:
+            completion = plain.chat.completions.create(**options)
+        said = completion.choices[0].message
+        calls = [(call.function.name, json.loads(call.function.arguments)) for call in said.tool_calls or []]
+        return calls, said.content or ""
+    options = {"model": "m", "input": "?", "tools": [{"type": "function", "strict": False, **t} for t in EXAMPLE_TOOLS]}
+    if streamed:
+        with plain.responses.stream(**options) as items:
+            response: Any = items.get_final_response()
+    else:
+        response = plain.responses.create(**options)
+    found = [item for item in response.output if item.type == "function_call"]
+    return [(item.name, json.loads(item.arguments)) for item in found], response.output_text
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("client", ["chat", "responses", "anthropic"])
+@pytest.mark.parametrize("path", sorted((ROOT / "examples" / "outputs").glob("*.txt")), ids=lambda path: path.stem)
+def test_every_output(path: Path, client: str, streamed: bool) -> None:
+    """The outputs of every dialect, from a backend of each API in turn."""
+    text = path.read_text("utf-8")
+    meant = toolglot.extract(text, tools=EXAMPLE_TOOLS, dialect=path.stem)
+    backends = [*BACKENDS, "gemini"]
+    backend: Any = backends[sum(map(ord, path.stem + client)) % len(backends)]
+    module: Any = httpx2 if client == "anthropic" else httpx
+    inner = module.MockTransport(server(backend, text, False, module))
+    transport = toolglot.Transport(inner, backend=backend, dialect=path.stem)
+    calls, content = accumulated(client, transport, streamed)
+    assert calls == [(call.name, call.arguments) for call in meant.tool_calls if call.status not in UNREADABLE]
+    assert content.strip() == meant.content.strip()

@@ -15,7 +15,7 @@ from .errors import BadToolError, WireError
 __all__ = ["MORE_CALLS", "as_dict", "as_json", "as_text", "asks_with_functions", "error_body", "new_id", "translation"]
 
 MORE_CALLS = "the client asked with `functions`, which means one call an answer: further calls were left out"
-"""What is logged where a client cannot be told all calls."""
+"""What is logged where a client cannot get all calls."""
 
 
 def error_body(message: str, *, code: str | None = None, param: str | None = None, type: str | None = None) -> Any:

@@ -1379,9 +1379,9 @@ class Transcoder:
         starts_in: ``"reasoning"`` where the prompt has already opened the reasoning block.
         policy: A Policy, or a dict of its options.
         validate: Refuse requests that no backend could answer.
-        show_errors: Tell clients what the backend says of its own errors (status 500 and above, and in streams).
+        show_errors: Pass on the text of the backend's own errors (status 500 and above, and in streams).
         replay_reasoning: Send the reasoning of earlier answers back to Chat backends, as ``reasoning_content``.
-        max_tokens: For backends that have to be told (Anthropic), where the client does not say.
+        max_tokens: For backends that require a limit (Anthropic), where the client sets none.
         max_frame: Bytes that a frame of a stream may have.
 
     Raises:
@@ -1442,7 +1442,7 @@ class Translation:
         """The JSON to send."""
     @property
     def losses(self) -> tuple[Issue, ...]:
-        """What of the client's request the backend is not told."""
+        """What of the client's request is not in the backend's."""
     @property
     def is_stream(self) -> bool:
         """The client wants a stream."""
@@ -1455,10 +1455,10 @@ class Translation:
     def answer(self, body: bytes | str, status: int = 200) -> Answered:
         """Turn the backend's whole answer, with its HTTP status, into the client's.
 
-        Errors are told in the client's API. What a model wrote and a server refused (``failed_generation``) is an answer.
+        Errors are worded in the client's API. What a model wrote and a server refused (``failed_generation``) is an answer.
         """
     def unreachable(self) -> Answered:
-        """What the client is told where the backend cannot be reached: ``backend_unreachable``, 502."""
+        """The client's error where the backend cannot be reached: ``backend_unreachable``, 502."""
     def stream(self) -> TranscodedStream:
         """What turns the backend's stream into the client's."""
 

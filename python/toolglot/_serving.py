@@ -9,8 +9,8 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Literal
 
-from ._core import TranscodedStream, Transcoder, Translation, Turn
-from ._stream import note_outcome
+from ._core import Transcoder, Translation, Turn
+from ._stream import note_outcome, passed_on
 from .errors import WireError
 
 __all__ = ["create_app", "create_router"]
@@ -109,8 +109,8 @@ def create_router(
         timeout: Seconds of silence after which the backend is given up.
         connect_timeout: Seconds to connect.
         max_connections: Connections to the backend at one time.
-        silence: Seconds after which a client whose stream has not begun is told that somebody is there: the Claude CLI gives
-            up after 20.
+        silence: Seconds after which a client whose stream has not begun gets a comment that keeps it waiting: the Claude CLI
+            gives up after 20.
         max_answer: Bytes that a whole answer may have, unpacked.
         on_request: Called with the client's request (FastAPI's) and its :class:`toolglot.Translation` before it is sent. To
             refuse it, raise FastAPI's ``HTTPException``.
@@ -172,7 +172,12 @@ def create_router(
             return Response(unreachable.body, unreachable.status, media_type=_JSON)
         if translation.is_stream and status == 200:
             stream = translation.stream()
-            body = _passed_on(stream, translation, chunks, close, out.errors, on_turn, silence)
+
+            async def over() -> None:
+                note_outcome(stream)
+                await _report(on_turn, stream.turn, translation)
+
+            body = passed_on(stream, _or_silence(chunks, silence), over=over, close=close)
             return StreamingResponse(body, media_type="text/event-stream", headers={"cache-control": "no-cache"})
         try:
             whole = await _joined(chunks, max_answer)
@@ -184,7 +189,7 @@ def create_router(
         answered = translation.answer(whole, status)
         if answered.error is not None:
             _log.error("the backend's answer is %s: %.2000s", answered.error, answered.detail)
-        await _told(on_turn, answered.turn, translation)
+        await _report(on_turn, answered.turn, translation)
         # A message quotes what the model wrote, and a header is one line of ASCII.
         issues = "; ".join(issue.message for issue in answered.issues)[:1000]
         headers = {"x-toolglot-issues": ascii(issues)[1:-1]} if issues else {}
@@ -252,8 +257,8 @@ async def _called(hook: Callable[..., Any], *arguments: Any) -> None:
         await result
 
 
-async def _told(on_turn: OnTurn | None, turn: Turn | None, translation: Translation) -> None:
-    """Tell the application what was read. What goes wrong with that is no concern of the client's, who has its answer."""
+async def _report(on_turn: OnTurn | None, turn: Turn | None, translation: Translation) -> None:
+    """Give the application the turn. What goes wrong with that is no concern of the client's, who has its answer."""
     if on_turn is None or turn is None:
         return
     try:
@@ -287,36 +292,3 @@ async def _or_silence(chunks: Any, seconds: float) -> AsyncIterator[bytes | None
         yield chunk
         async for chunk in iterator:
             yield chunk
-
-
-async def _passed_on(
-    stream: TranscodedStream,
-    translation: Translation,
-    chunks: Any,
-    close: Callable[[], Awaitable[None]],
-    errors: tuple[type[Exception], ...],
-    on_turn: OnTurn | None,
-    silence: float,
-) -> AsyncIterator[bytes]:
-    try:
-        try:
-            async for chunk in _or_silence(chunks, silence):
-                if chunk is None:
-                    yield stream.keep_alive()
-                    continue
-                if out := stream.feed(chunk):
-                    yield out
-                if stream.is_over:
-                    break
-            else:
-                if out := stream.finish():
-                    yield out
-        except errors:
-            # Its text goes to the log, never to the client.
-            _log.exception("the backend's stream broke off")
-            if out := stream.abort():
-                yield out
-        note_outcome(stream)
-        await _told(on_turn, stream.turn, translation)
-    finally:
-        await close()

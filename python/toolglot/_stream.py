@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import Any, Literal
 
 from ._chat import MORE_CALLS, as_dict, asks_with_functions, translation
 from ._core import Dialect, Policy, TranscodedStream
 
-__all__ = ["MAX_LINE", "stream_with_tool_detection"]
+__all__ = ["MAX_LINE", "note_outcome", "passed_on", "stream_with_tool_detection"]
 
 MAX_LINE = 64 * 1024 * 1024
 """Longer lines end the stream with an error."""
@@ -46,7 +45,7 @@ def stream_with_tool_detection(
         dialect: How the model spells calls.
         policy: A Policy, or a dict of its options.
         starts_in: ``"reasoning"`` where the backend's template has already opened the reasoning block (R1, QwQ, thinking
-            Qwens) and the backend does not tell reasoning apart itself.
+            Qwens) and the backend does not separate reasoning itself.
         max_line: Bytes that a line, or an event of several, may have.
 
     Returns:
@@ -67,45 +66,69 @@ def stream_with_tool_detection(
     - A call that was cut off ends with ``finish_reason`` ``"length"``.
     - The client goes away: the backend's stream is closed.
     - Reasoning closes that was never opened: what the client has of it as content cannot be taken back and stays that, and
-      the log says what to do about it (``starts_in``); :func:`transform_response_with_tools` tells both apart.
+      the log says what to do about it (``starts_in``); :func:`transform_response_with_tools` separates both.
 
     The text of exceptions goes to the log ``toolglot.router``, never to the client.
     """
     body = as_dict(request)
     asked = translation(body, mode=mode, dialect=dialect, policy=policy, starts_in=starts_in, max_frame=max_line)
+    stream, functions = asked.stream(), asks_with_functions(body)
     read = getattr(backend_stream, "aiter_bytes", None)
     source = aiter(read() if read is not None else backend_stream)
-    return _passed_on(asked.stream(), backend_stream, source, asks_with_functions(body))
 
-
-async def _passed_on(
-    stream: TranscodedStream, backend_stream: Any, source: AsyncIterator[bytes | str], functions: bool
-) -> AsyncGenerator[bytes, None]:
-    try:
-        async for chunk in source:
-            if out := stream.feed(chunk):
-                yield out
-            if stream.is_over:
-                break
-        else:
-            if out := stream.finish():
-                yield out
+    async def over() -> None:
         note_outcome(stream, functions)
-    except (GeneratorExit, asyncio.CancelledError):
-        raise
-    except Exception:
-        _log.exception("the backend's stream broke off")
-        yield stream.abort()
-    finally:
+
+    async def close() -> None:
         # The iterator of a response does not close the response when it is given up.
         for opened in (source, backend_stream):
-            close = getattr(opened, "aclose", None)
-            if close is not None:
-                await close()
+            closes = getattr(opened, "aclose", None)
+            if closes is not None:
+                await closes()
+
+    return passed_on(stream, source, over=over, close=close)
+
+
+async def passed_on(
+    stream: TranscodedStream,
+    chunks: AsyncIterator[bytes | str | None],
+    *,
+    over: Callable[[], Awaitable[None]] | None = None,
+    close: Callable[[], Awaitable[None]] | None = None,
+    errors: type[Exception] | tuple[type[Exception], ...] = Exception,
+) -> AsyncGenerator[bytes, None]:
+    """Pass a backend's chunks through the transcoder, up to the end of the answer.
+
+    Args:
+        stream: What transcodes them.
+        chunks: The chunks; None among them says that nothing has come for a while.
+        over: Called once the client has all of its answer.
+        close: Called at the end, also where the client gives the stream up.
+        errors: What ends the client's stream as a connection that broke off does. Its text goes to the log alone.
+    """
+    try:
+        try:
+            async for chunk in chunks:
+                if out := stream.keep_alive() if chunk is None else stream.feed(chunk):
+                    yield out
+                if stream.is_over:
+                    break
+            else:
+                if out := stream.finish():
+                    yield out
+        except errors:
+            _log.exception("the backend's stream broke off")
+            if out := stream.abort():
+                yield out
+        if over is not None:
+            await over()
+    finally:
+        if close is not None:
+            await close()
 
 
 def note_outcome(stream: TranscodedStream, functions: bool = False) -> None:
-    """Log what the client was not told of a stream that is over."""
+    """Log what a client does not see of a stream that is over."""
     if stream.error is not None:
         _log.error("the backend's stream ended with %s: %.2000s", stream.error, stream.detail)
     turn = stream.turn

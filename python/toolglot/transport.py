@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any, Literal
 
 from ._core import TranscodedStream, Transcoder, Translation
+from ._stream import passed_on
 from .errors import BadOptionError, WireError
 
 __all__ = ["AsyncTransport", "Transport", "wrap"]
@@ -96,7 +97,7 @@ def _module(value: Any) -> ModuleType:
         module = sys.modules.get(known.__module__.partition(".")[0])
         if module is not None and hasattr(module, "HTTPTransport"):
             return module
-    raise BadOptionError(f"{type(value).__name__} is none of httpx's classes", "transport")
+    raise BadOptionError(f"{type(value).__name__} is not a class of httpx", "transport")
 
 
 def _streams(translation: Translation, response: Any) -> bool:
@@ -211,14 +212,9 @@ def _body(module: Any, response: Any, stream: TranscodedStream) -> Any:
 
 
 def _async_body(module: Any, response: Any, stream: TranscodedStream) -> Any:
-    async def pieces(_: Any) -> AsyncIterator[bytes]:
-        async for chunk in response.aiter_bytes():
-            if out := stream.feed(chunk):
-                yield out
-            if stream.is_over:
-                return
-        if out := stream.finish():
-            yield out
+    def pieces(_: Any) -> AsyncIterator[bytes]:
+        # What breaks off is an error of the SDK's.
+        return passed_on(stream, response.aiter_bytes(), errors=())
 
     async def aclose(_: Any) -> None:
         await response.aclose()

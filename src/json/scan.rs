@@ -177,6 +177,7 @@ pub struct Scanner {
     start: Option<usize>,
     key: Range<usize>,
     members: Vec<Member>,
+    notes_items: bool,
 }
 
 impl Scanner {
@@ -190,7 +191,14 @@ impl Scanner {
             start: None,
             key: 0..0,
             members: Vec::new(),
+            notes_items: false,
         }
+    }
+
+    /// Notes the items of an array as well, as members with an empty key.
+    pub(crate) fn noting_items(mut self) -> Self {
+        self.notes_items = true;
+        self
     }
 
     /// Starts over at byte `start`, keeping allocated memory.
@@ -277,7 +285,7 @@ impl Scanner {
                     let Some(&byte) = text.get(at) else { break ScanResult::Incomplete };
                     if self.stack.depth == 0 {
                         self.start = Some(at);
-                    } else if self.stack.depth == 1 && self.stack.in_object() {
+                    } else if self.stack.depth == 1 && (self.stack.in_object() || self.notes_items) {
                         self.note(at, byte);
                     }
                     match byte {
@@ -437,7 +445,7 @@ impl Scanner {
     #[inline(always)]
     fn value_ends(&mut self, text: &[u8], end: usize) -> usize {
         if self.stack.depth == 1 {
-            // In an array there are no members, and this does nothing.
+            // In an array there are no members, unless items are noted, and this does nothing.
             if let Some(member) = self.members.last_mut() {
                 member.value_end = Some(end);
             }

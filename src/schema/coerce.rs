@@ -66,12 +66,19 @@ impl<'s> Coercer<'s> {
         self.value(schema, value, 0);
     }
 
+    /// A string stays as it is where `schema` takes strings: it lists no values that one could spell.
+    pub(super) fn is_free(&self, schema: &'s Value) -> bool {
+        let mut listed = Listed::default();
+        self.literals(schema, &mut listed, 0);
+        listed.literals.is_empty() || listed.open
+    }
+
     fn changed(&mut self, what: &'static str) {
         self.repairs.push(Repair::of(RepairCode::Coerced, self.place.clone(), what));
     }
 
     /// Coerces `value` to what `schema` wants, as far as it can.
-    fn value(&mut self, schema: &'s Value, value: &mut Value, depth: usize) {
+    pub(super) fn value(&mut self, schema: &'s Value, value: &mut Value, depth: usize) {
         let flat = std::mem::take(&mut self.flat);
         if depth > DEPTH {
             return;
@@ -361,20 +368,12 @@ impl<'s> Coercer<'s> {
     fn drop_nulls(&mut self, schema: &'s Value, members: &mut Map<String, Value>) {
         // The word for a parameter that may be a string is that string, unless it was written with its type or is there as a value
         // was missing.
-        let typed = self.from_text;
-        if typed && (self.mended || !self.place.is_empty()) {
+        if self.from_text && (self.mended || !self.place.is_empty()) {
             return;
         }
-        let required = self.part(schema, "required").and_then(Value::as_array);
         let nulls: Vec<String> = (members.iter())
-            .filter(|(key, value)| value.is_null() && !required.is_some_and(|r| r.iter().any(|name| name == *key)))
-            .filter_map(|(key, _)| {
-                // A key of a map is the model's own, and its null says something.
-                let listed = self.find(schema, 0, &|s| s.get("properties").and_then(|p| p.get(key)));
-                let expected = Expected::of(listed?, self.root);
-                let may = !expected.is_any() && !expected.allows(Expected::NULL);
-                (may && (!typed || expected.allows(Expected::STRING))).then(|| key.clone())
-            })
+            .filter(|(key, value)| value.is_null() && self.drops_null(schema, key))
+            .map(|(key, _)| key.clone())
             .collect();
         for key in nulls {
             members.shift_remove(&key);
@@ -386,6 +385,19 @@ impl<'s> Coercer<'s> {
                 "null for an optional parameter was left out",
             ));
         }
+    }
+
+    /// Whether a null under `key` means that the member was not given.
+    pub(super) fn drops_null(&self, schema: &'s Value, key: &str) -> bool {
+        let required = self.part(schema, "required").and_then(Value::as_array);
+        if required.is_some_and(|required| required.iter().any(|name| name == key)) {
+            return false;
+        }
+        // A key of a map is the model's own, and its null says something.
+        let listed = self.find(schema, 0, &|s| s.get("properties").and_then(|p| p.get(key)));
+        let Some(expected) = listed.map(|listed| Expected::of(listed, self.root)) else { return false };
+        let may = !expected.is_any() && !expected.allows(Expected::NULL);
+        may && (!self.from_text || expected.allows(Expected::STRING))
     }
 
     /// The schema of the member `key`.

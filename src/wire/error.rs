@@ -1,4 +1,4 @@
-//! Errors as each API words them: what a client is told, and with which status.
+//! Errors as each API words them, with their status.
 use super::ClientApi;
 use crate::turn::codes;
 use serde_json::{Map, Value, json};
@@ -46,7 +46,7 @@ impl WireCode {
     }
 }
 
-/// What a client is told instead of an answer.
+/// The error that a client gets instead of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WireError {
     /// What went wrong.

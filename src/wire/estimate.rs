@@ -1,4 +1,4 @@
-//! Tokens where no backend counts them: an estimate, and marked as one wherever it is told.
+//! Tokens where no backend counts them: an estimate, marked as one wherever it is written.
 use crate::turn::{Turn, Usage};
 
 /// Bytes a token has on average, in English prose and in JSON alike, for the tokenizers of current models.

@@ -23,6 +23,7 @@
 //! assert_eq!(body["stop_reason"], "tool_use");
 //! ```
 mod answer;
+mod arguments;
 mod error;
 mod estimate;
 mod json;
@@ -44,6 +45,7 @@ use crate::error::Error;
 use crate::provider::{Provider, provider_id};
 use crate::schema::InDialect;
 use crate::turn::words;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 words! {
@@ -104,11 +106,19 @@ impl ClientApi {
     }
 
     /// A call's id as this API takes it.
-    fn told_id(self, id: &str) -> String {
+    fn call_id(self, id: &str) -> String {
         match self {
             Self::Chat => id.to_owned(),
             Self::Responses | Self::Anthropic => provider_id(id, self.provider()),
         }
+    }
+
+    /// A call's arguments as this API takes them: Anthropic's are always an object.
+    fn call_arguments(self, json: Cow<'_, str>) -> Cow<'_, str> {
+        if self != Self::Anthropic || json.trim_start().starts_with('{') {
+            return json;
+        }
+        Cow::Owned(format!("{{\"value\":{json}}}"))
     }
 
     /// The API of that name.
@@ -177,13 +187,13 @@ pub struct Options {
     pub engine: engine::Options,
     /// Requests that no backend could answer are refused before they are sent.
     pub validate: bool,
-    /// Clients are told what the backend says of its errors in streams and of errors that are its own (status 500 and above).
-    /// What it says of a request (status 400 to 499) they are always told.
+    /// Pass on the text of a backend's own errors (status 500 and above, and in streams). The text of those about the request
+    /// (status 400 to 499) always reaches the client.
     pub show_errors: bool,
     /// Reasoning of earlier answers goes back to Chat backends as `reasoning_content`, which models that think between calls
     /// need; the others ignore it.
     pub replay_reasoning: bool,
-    /// The most tokens of an answer, where a client does not say and the backend has to be told (Anthropic).
+    /// The most tokens of an answer, for backends that require a limit (Anthropic) where the client sets none.
     pub max_tokens: u64,
     /// The most bytes of one frame of a stream; at a longer one the stream is given up.
     pub max_frame: usize,

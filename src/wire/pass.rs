@@ -1,5 +1,4 @@
-//! Client and backend speak the same API: what says nothing of a call passes on as it came, and nothing is lost that is not
-//! known here.
+//! Client and backend speak the same API: chunks without a call pass on as they came, and unknown members stay.
 use super::ClientApi;
 use super::sequence::Hint;
 use super::stream::{AnyWriter, Lane, Stream};
@@ -8,7 +7,7 @@ use crate::provider::Node;
 use crate::turn::{Event, StopReason};
 use serde_json::{Map, Value};
 
-/// The fields in which servers of Chat tell reasoning apart.
+/// The fields in which Chat servers send reasoning.
 const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
 
 /// What is kept of a stream that passes.
@@ -44,7 +43,7 @@ fn raw_frame(name: Option<&str>, data: &str, out: &mut String) {
     }
     out.push_str("data: ");
     // A payload over several lines goes on in one, for clients that read line by line: between values, a line feed is as good
-    // as a space, and in a string it is none of JSON.
+    // as a space, and in a string it is not valid JSON.
     let mut lines = data.split('\n');
     out.push_str(lines.next().unwrap_or_default());
     for line in lines {
@@ -54,7 +53,7 @@ fn raw_frame(name: Option<&str>, data: &str, out: &mut String) {
     out.push_str("\n\n");
 }
 
-/// A member that says nothing.
+/// A member without content.
 fn is_silent(value: &Node<'_>) -> bool {
     match value {
         Node::Null => true,
@@ -123,7 +122,7 @@ impl Stream {
             return;
         }
         if self.asked.choices <= 1 {
-            // Some servers tell the text in one choice and the calls in another: the reader joins them.
+            // Some servers send the text in one choice and the calls in another: the reader joins them.
             if let Some(lane) = self.lanes.first_mut() {
                 lane.read("", node);
                 lane.write(&mut self.out);
@@ -169,7 +168,7 @@ impl Stream {
                         lane.sequence.hint(Hint { extra, item: None });
                     }
                     _ => {
-                        // It goes on with all that it holds; what was read of it is not told twice.
+                        // It passes with all that it holds; what was read of it is not written twice.
                         lane.events.retain(|event| !matches!(event, Event::Reasoning(_)));
                         lane.write(&mut self.out);
                         if let AnyWriter::Anthropic(writer) = &mut lane.writer {
@@ -330,7 +329,7 @@ impl Lane {
         let mut said = members.iter().filter(|(key, value)| key != "role" && !is_silent(value));
         let (only, more) = (said.next(), said.next().is_some());
         let same = match (only, self.events.as_slice()) {
-            // The whole message at the end was told in pieces.
+            // The whole message at the end was sent in pieces before.
             _ if choice.get("message").is_some() => false,
             (None, []) => delta.is_some(),
             (Some((key, Node::String(text))), [Event::Text(read)]) if !more => key == "content" && read == text,

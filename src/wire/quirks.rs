@@ -7,7 +7,7 @@ use serde_json::Value;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Quirks {
-    /// A block of the system prompt that begins so changes with every request, says nothing to the model, and would stand
+    /// A block of the system prompt that begins so changes with every request, means nothing to the model, and would stand
     /// before all that a backend has cached.
     pub(super) volatile_system: Vec<Row<String>>,
     /// What an item of `input` is that is no message and no call, and that no other API has a place for.
@@ -38,7 +38,7 @@ fn says(rows: impl Fn(&Quirks) -> &Vec<Row<String>>, test: impl Fn(&str) -> bool
     quirks().is_some_and(|quirks| rows(quirks).iter().any(|row| test(&row.what)))
 }
 
-/// A text of the system prompt that changes with every request and tells the model nothing.
+/// A text of the system prompt that changes with every request and means nothing to the model.
 pub(super) fn is_volatile(text: &str) -> bool {
     says(|quirks| &quirks.volatile_system, |start| text.starts_with(start))
 }

@@ -1,11 +1,12 @@
-//! The events of one answer in the order in which a client can be told them.
+//! Puts the events of one answer into an order that a client's stream can have.
 //!
 //! Backends may send the pieces of several calls by turns, the same call as text and natively, and a call's end long after
 //! its last piece. A client gets one block after another, each call once, and no word that a call is over that was cut off.
 use super::Mode;
+use super::arguments::Arguments;
 use super::request::{Asked, Choice};
 use super::write::{Ended, Started, Writer};
-use crate::json::{ScanResult, Scanner};
+use crate::schema::Tool;
 use crate::turn::{Event, IssueCode, StopReason, ToolCall, Turn, new_call_id};
 use serde_json::{Map, Value};
 use std::collections::{HashSet, VecDeque};
@@ -20,14 +21,14 @@ pub(super) struct Hint {
     pub(super) item: Option<String>,
 }
 
-/// Where the telling of a call stands.
+/// What the client has of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum Delivery {
+    /// Its start; more may follow.
     Open,
-    Ended {
-        whole: bool,
-    },
-    /// The client is not told of it.
+    /// Its start and its end. `whole`: its arguments were not cut off.
+    Ended { whole: bool },
+    /// Nothing, as the request does not allow the call.
     Withheld,
 }
 
@@ -38,20 +39,15 @@ struct Call {
     /// Its number for the client.
     at: usize,
     name: String,
-    sent: String,
-    scanner: Scanner,
-    /// What was sent is a whole value.
-    complete: bool,
+    arguments: Arguments,
     in_text: bool,
-    told: Told,
+    delivery: Delivery,
 }
 
 impl Call {
-    fn push(&mut self, piece: &str) {
-        self.sent.push_str(piece);
-        if !self.complete {
-            self.complete = matches!(self.scanner.scan(self.sent.as_bytes(), false), ScanResult::Complete { .. });
-        }
+    /// How it ends where no more of it is certain than what the client has.
+    fn as_sent(&self) -> Ended<'_> {
+        Ended { arguments: self.arguments.sent(), whole: self.arguments.is_complete() }
     }
 }
 
@@ -68,12 +64,12 @@ pub(super) struct Sequence {
     waiting: VecDeque<Event>,
     /// Native calls that came behind calls in the text: which of them are the same is known when they are whole.
     held: Vec<Event>,
-    /// Calls in the text were told, and then native ones came.
+    /// Calls in the text were written, and then native ones came.
     overtaken: bool,
     hints: VecDeque<Hint>,
-    /// Text that the client has, and that is still to be told again.
-    retold: String,
-    told: usize,
+    /// Text that the client has, and that the reader will give once more.
+    repeated: String,
+    written: usize,
     withheld: usize,
 }
 
@@ -88,23 +84,23 @@ impl Sequence {
             held: Vec::new(),
             overtaken: false,
             hints: VecDeque::new(),
-            retold: String::new(),
-            told: 0,
+            repeated: String::new(),
+            written: 0,
             withheld: 0,
         }
     }
 
-    /// The next native call that begins is told with this.
+    /// The next native call that begins is written with this.
     pub(super) fn hint(&mut self, hint: Hint) {
         self.hints.push_back(hint);
     }
 
-    /// So many calls the client was told of.
-    pub(super) fn told(&self) -> usize {
-        self.told
+    /// How many calls were written.
+    pub(super) fn written(&self) -> usize {
+        self.written
     }
 
-    /// So many calls it was not told of, since the request forbids them.
+    /// How many calls were left out, as the request does not allow them.
     pub(super) fn withheld(&self) -> usize {
         self.withheld
     }
@@ -127,19 +123,19 @@ impl Sequence {
         let mut reread = false;
         for mut event in events.drain(..) {
             match &mut event {
-                // The text is read once more without its calls, which were told already: it is not told again.
-                Event::Issue(issue) if issue.code == IssueCode::QuotedCall && self.told_in_text() => {
+                // The text is read once more without its calls, which were written already: it is not written again.
+                Event::Issue(issue) if issue.code == IssueCode::QuotedCall && self.has_written_text_calls() => {
                     (reread, self.overtaken) = (true, true);
-                    tail.clone_into(&mut self.retold);
+                    tail.clone_into(&mut self.repeated);
                 }
                 Event::Text(_) | Event::Reasoning(_) if reread => continue,
-                Event::Text(text) if !self.retold.is_empty() => {
-                    self.forget_retold(text);
+                Event::Text(text) if !self.repeated.is_empty() => {
+                    self.drop_repeated(text);
                     if text.is_empty() {
                         continue;
                     }
                 }
-                Event::CallStarted { index, .. } if !in_text(*index) && self.told_in_text() => {
+                Event::CallStarted { index, .. } if !in_text(*index) && self.has_written_text_calls() => {
                     self.held.push(event);
                     reread = false;
                     continue;
@@ -156,28 +152,28 @@ impl Sequence {
     }
 
     /// Takes from the beginning of a text what the client has of it.
-    fn forget_retold(&mut self, text: &mut String) {
-        let same = self.retold.bytes().zip(text.bytes()).take_while(|(retold, told)| retold == told).count();
+    fn drop_repeated(&mut self, text: &mut String) {
+        let same = self.repeated.bytes().zip(text.bytes()).take_while(|(known, new)| known == new).count();
         if same == text.len() {
-            self.retold.drain(..same);
+            self.repeated.drain(..same);
             text.clear();
         } else {
-            if same == self.retold.len() {
+            if same == self.repeated.len() {
                 text.drain(..same);
             }
-            self.retold.clear();
+            self.repeated.clear();
         }
     }
 
-    fn told_in_text(&self) -> bool {
-        self.calls.iter().any(|call| call.in_text && call.told != Told::Withheld)
+    fn has_written_text_calls(&self) -> bool {
+        self.calls.iter().any(|call| call.in_text && call.delivery != Delivery::Withheld)
     }
 
     fn holds(&self, number: usize) -> bool {
         self.held.iter().any(|event| matches!(event, Event::CallStarted { index, .. } if *index == number))
     }
 
-    /// Tells an event, or has it wait.
+    /// Writes an event, or has it wait.
     fn next(&mut self, event: Event, in_text: bool, writer: &mut dyn Writer, out: &mut String) {
         if !writer.interleaves()
             && let Some(open) = self.open.and_then(|open| self.calls.get(open))
@@ -187,13 +183,13 @@ impl Sequence {
                 Event::Issue(_) | Event::Reclassified => return,
                 _ => None,
             };
-            if of != Some(open.index) && (!open.complete || !self.waiting.is_empty()) {
+            if of != Some(open.index) && (!open.arguments.is_complete() || !self.waiting.is_empty()) {
                 return self.waiting.push_back(event);
             }
         }
-        self.tell(event, in_text, writer, out);
+        self.write(event, in_text, writer, out);
         let open = self.open.and_then(|open| self.calls.get(open));
-        if open.is_none_or(|open| open.complete) && !self.waiting.is_empty() {
+        if open.is_none_or(|open| open.arguments.is_complete()) && !self.waiting.is_empty() {
             for event in std::mem::take(&mut self.waiting) {
                 // Calls in the text come one after another; those that wait are native.
                 self.next(event, false, writer, out);
@@ -201,7 +197,7 @@ impl Sequence {
         }
     }
 
-    fn tell(&mut self, event: Event, in_text: bool, writer: &mut dyn Writer, out: &mut String) {
+    fn write(&mut self, event: Event, in_text: bool, writer: &mut dyn Writer, out: &mut String) {
         match event {
             Event::Text(text) => {
                 self.close(writer, out);
@@ -213,11 +209,13 @@ impl Sequence {
             }
             Event::CallStarted { index, id, name } => self.start(index, &id, name, in_text, writer, out),
             Event::Arguments { index, text } => {
-                if let Some(call) = self.calls.iter_mut().rfind(|call| call.index == index && call.told == Told::Open)
-                    && !text.is_empty()
+                if let Some(call) =
+                    self.calls.iter_mut().rfind(|call| call.index == index && call.delivery == Delivery::Open)
                 {
-                    call.push(&text);
-                    writer.arguments(call.at, &text, out);
+                    let piece = call.arguments.push(self.asked.tool(&call.name), &text);
+                    if !piece.is_empty() {
+                        writer.arguments(call.at, piece, out);
+                    }
                 }
             }
             Event::CallEnded { index, call } => self.end(index, &call, writer, out),
@@ -236,23 +234,21 @@ impl Sequence {
     ) {
         self.close(writer, out);
         let hint = if in_text { Hint::default() } else { self.hints.pop_front().unwrap_or_default() };
-        let withheld = self.asked.withholds(&name, self.told);
+        let withheld = self.asked.withholds(&name, self.written);
         let call = Call {
             index,
-            at: self.told,
+            at: self.written,
+            arguments: Arguments::new(self.asked.tool(&name)),
             name,
-            sent: String::new(),
-            scanner: Scanner::new(0, 512),
-            complete: false,
             in_text,
-            told: if withheld { Told::Withheld } else { Told::Open },
+            delivery: if withheld { Delivery::Withheld } else { Delivery::Open },
         };
         self.calls.push(call);
         let Some(call) = self.calls.last().filter(|_| !withheld) else {
             self.withheld += 1;
             return;
         };
-        self.told += 1;
+        self.written += 1;
         let id = self.asked.fresh_id(id, &mut self.ids);
         let kind = self.asked.kinds.get(&call.name);
         let started =
@@ -261,50 +257,49 @@ impl Sequence {
         self.open = Some(self.calls.len() - 1);
     }
 
-    /// Ends the open call before its time, for what comes is none of it: that is right where its arguments are whole.
+    /// Ends the open call before its own end has come, as something else begins: right where its arguments are whole.
     fn close(&mut self, writer: &mut dyn Writer, out: &mut String) {
         if writer.interleaves() {
             return;
         }
         let Some(call) = self.open.take().and_then(|open| self.calls.get_mut(open)) else { return };
-        let whole = call.complete;
-        call.told = Told::Ended { whole };
-        writer.call_ended(call.at, Ended { arguments: &call.sent, whole }, out);
+        call.delivery = Delivery::Ended { whole: call.arguments.is_complete() };
+        writer.call_ended(call.at, call.as_sent(), out);
     }
 
     fn end(&mut self, index: usize, ended: &ToolCall<'_>, writer: &mut dyn Writer, out: &mut String) {
-        let Some(place) = self.calls.iter().rposition(|call| call.index == index && call.told == Told::Open) else {
+        let Some(place) = self.calls.iter().rposition(|call| call.index == index && call.delivery == Delivery::Open)
+        else {
             return;
         };
         let Some(call) = self.calls.get_mut(place) else { return };
         let mut whole = ended.status.readable();
         if whole {
-            let json = ended.arguments.to_json();
-            match json.strip_prefix(call.sent.as_str()) {
+            match call.arguments.finish(&self.asked.client.call_arguments(ended.arguments.to_json())) {
                 Some("") => {}
-                Some(rest) => {
-                    call.push(rest);
-                    writer.arguments(call.at, rest, out);
-                }
+                Some(rest) => writer.arguments(call.at, rest, out),
                 // What was sent cannot be taken back: it may be JSON all the same.
-                None => whole = call.complete,
+                None => whole = call.arguments.is_complete(),
             }
         }
-        call.told = Told::Ended { whole };
-        writer.call_ended(call.at, Ended { arguments: &call.sent, whole }, out);
+        call.delivery = Delivery::Ended { whole };
+        writer.call_ended(call.at, Ended { arguments: call.arguments.sent(), whole }, out);
         if self.open == Some(place) {
             self.open = None;
         }
     }
 
-    /// The answer is over: what waited and what was held is told, and no call stays open.
+    /// The answer is over: writes what waited and what was held, and ends every call.
     pub(super) fn finish(&mut self, writer: &mut dyn Writer, out: &mut String) {
         if self.overtaken {
             // Those of the text that native ones have overtaken get no end of their own.
             self.end_open(writer, out);
         }
-        let known: Vec<(String, Option<Value>)> =
-            self.calls.iter().map(|call| (call.name.clone(), serde_json::from_str(&call.sent).ok())).collect();
+        let known: Vec<(String, Option<Value>)> = self
+            .calls
+            .iter()
+            .map(|call| (call.name.clone(), serde_json::from_str(call.arguments.sent()).ok()))
+            .collect();
         let held = std::mem::take(&mut self.held);
         let same = |call: &ToolCall<'_>| known.contains(&(call.name.to_string(), Some(call.arguments.to_value())));
         let double: Vec<usize> = (held.iter())
@@ -322,7 +317,7 @@ impl Sequence {
         }
         self.end_open(writer, out);
         for event in std::mem::take(&mut self.waiting) {
-            self.tell(event, false, writer, out);
+            self.write(event, false, writer, out);
         }
         self.end_open(writer, out);
     }
@@ -330,55 +325,60 @@ impl Sequence {
     /// Ends the calls that nothing more is said of: whole if their arguments are.
     fn end_open(&mut self, writer: &mut dyn Writer, out: &mut String) {
         self.open = None;
-        for call in self.calls.iter_mut().filter(|call| call.told == Told::Open) {
-            call.told = Told::Ended { whole: call.complete };
-            writer.call_ended(call.at, Ended { arguments: &call.sent, whole: call.complete }, out);
+        for call in self.calls.iter_mut().filter(|call| call.delivery == Delivery::Open) {
+            call.delivery = Delivery::Ended { whole: call.arguments.is_complete() };
+            writer.call_ended(call.at, call.as_sent(), out);
         }
     }
 
-    /// Every call that the client was told of is whole, and there is one.
+    /// Every call that was written is whole, and there is at least one.
     pub(super) fn has_whole_calls(&self) -> bool {
-        self.told > 0 && !self.is_cut()
+        self.written > 0 && !self.is_cut()
     }
 
     fn is_cut(&self) -> bool {
-        self.calls.iter().any(|call| matches!(call.told, Told::Open | Told::Ended { whole: false }))
+        self.calls.iter().any(|call| matches!(call.delivery, Delivery::Open | Delivery::Ended { whole: false }))
     }
 
-    /// Why the answer ended, by what the client was told.
+    /// Why the answer ended, by what was written of it.
     pub(super) fn reason(&self, turn: &Turn<'_>) -> StopReason {
-        reason(turn, self.told, self.is_cut())
+        reason(turn, self.written, self.is_cut())
     }
 }
 
-/// Why an answer ended of which the client is told so many calls; `cut`: one of them is not whole.
-pub(super) fn reason(turn: &Turn<'_>, told: usize, cut: bool) -> StopReason {
+/// Why an answer ended of which `written` calls reach the client; `cut`: one of them is not whole.
+pub(super) fn reason(turn: &Turn<'_>, written: usize, cut: bool) -> StopReason {
     match turn.stop_reason {
         _ if cut => StopReason::Length,
         said @ (StopReason::Length | StopReason::ContentFilter) => said,
-        _ if told > 0 => StopReason::ToolCalls,
+        _ if written > 0 => StopReason::ToolCalls,
         StopReason::ToolCalls => StopReason::Stop,
         said => said,
     }
 }
 
 impl Asked {
-    /// The id that a client is told for a call: in its API's form, and another one where a call of the history or of this answer
+    /// The tool that is offered under this name.
+    fn tool(&self, name: &str) -> Option<&Tool> {
+        self.reading.tools.as_ref()?.get(name)
+    }
+
+    /// The id that a call has for the client: in its API's form, and another one where a call of the history or of this answer
     /// has it. Models that write their ids themselves repeat them.
-    pub(super) fn fresh_id(&self, id: &str, told: &mut HashSet<String>) -> String {
-        let own = self.client.told_id(id);
-        let known = own.is_empty() || self.used.contains(&own) || !told.insert(own.clone());
+    pub(super) fn fresh_id(&self, id: &str, given: &mut HashSet<String>) -> String {
+        let own = self.client.call_id(id);
+        let known = own.is_empty() || self.used.contains(&own) || !given.insert(own.clone());
         if known { new_call_id() } else { own }
     }
 
     /// A call of the tool `name` is not passed on, where so many were: another tool was named, or one call an answer was asked
     /// for. A backend that takes tools itself is left to see to that.
-    pub(super) fn withholds(&self, name: &str, told: usize) -> bool {
+    pub(super) fn withholds(&self, name: &str, written: usize) -> bool {
         if self.options.mode != Mode::Text {
             return false;
         }
         let other = matches!(self.wanted.choice, Choice::Only { .. })
             && self.reading.tools.as_ref().is_none_or(|tools| tools.get(name).is_none());
-        other || (!self.wanted.parallel && told > 0)
+        other || (!self.wanted.parallel && written > 0)
     }
 }

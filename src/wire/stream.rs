@@ -340,7 +340,7 @@ impl Stream {
     /// Writes the end of one choice.
     fn close(&mut self, number: usize, turn: &Turn<'static>) {
         let Some(lane) = self.lanes.get_mut(number) else { return };
-        if self.asked.wanted.choice.is_required() && lane.sequence.told() == 0 {
+        if self.asked.wanted.choice.is_required() && lane.sequence.written() == 0 {
             write::comment_line(" toolglot: a call was required, and none came", &mut self.out);
         }
         if lane.sequence.withheld() > 0 {
@@ -383,7 +383,7 @@ impl Stream {
         for lane in &mut self.lanes {
             let Some(normalizer) = lane.normalizer.take() else { continue };
             let mut events = Vec::new();
-            // What it says is the error that is told below.
+            // Its error is the one that is written below.
             drop(normalizer.finish(&mut events));
             events.retain(|event| matches!(event, Event::Text(_) | Event::Reasoning(_)));
             if lane.sequence.is_idle() {

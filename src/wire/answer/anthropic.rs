@@ -1,20 +1,20 @@
 //! A message of Anthropic's.
 use super::super::write::{anthropic_reason, anthropic_usage, new_id};
-use super::{Telling, Told};
+use super::{Reply, ReplyCall, has_usage};
 use crate::provider::{Node, Provider, provider_id};
 use serde_json::{Map, Value, json};
 
 /// The client's body. `own`: the backend's, where it is of the same API; blocks that are neither text nor calls stay.
-pub(super) fn write(tellings: &[Telling<'_>], own: Option<&Node<'_>>) -> Value {
-    let Some(telling) = tellings.first() else { return json!({}) };
-    let turn = telling.turn;
+pub(super) fn write(replies: &[Reply<'_>], own: Option<&Node<'_>>) -> Value {
+    let Some(reply) = replies.first() else { return json!({}) };
+    let turn = reply.turn;
     let mut body = match own.map(Node::to_value) {
         Some(Value::Object(body)) => body,
         _ => Map::from_iter([
             ("id".to_owned(), json!(new_id("msg_"))),
             ("type".to_owned(), json!("message")),
             ("role".to_owned(), json!("assistant")),
-            ("model".to_owned(), json!(telling.asked.model)),
+            ("model".to_owned(), json!(reply.asked.model)),
         ]),
     };
     let mut content = match body.get_mut("content").map(Value::take) {
@@ -31,21 +31,20 @@ pub(super) fn write(tellings: &[Telling<'_>], own: Option<&Node<'_>>) -> Value {
     if !turn.content.is_empty() {
         content.push(json!({"type": "text", "text": turn.content}));
     }
-    content.extend(telling.calls.iter().map(|call| block(call, &calls)));
+    content.extend(reply.calls.iter().map(|call| block(call, &calls)));
     body.insert("content".into(), Value::Array(content));
-    body.insert("stop_reason".into(), json!(anthropic_reason(telling.reason)));
+    body.insert("stop_reason".into(), json!(anthropic_reason(reply.reason)));
     body.entry("stop_sequence").or_insert(Value::Null);
-    if own.is_none_or(|own| own.get("usage").is_none()) {
-        body.insert("usage".into(), anthropic_usage(telling.cost));
+    if !has_usage(own) {
+        body.insert("usage".into(), anthropic_usage(reply.cost));
     }
     Value::Object(body)
 }
 
-fn block(call: &Told<'_>, known: &[Value]) -> Value {
+fn block(call: &ReplyCall<'_>, known: &[Value]) -> Value {
     let name = call.kind.map_or(call.name, |kind| &kind.name);
     let id = provider_id(&call.id, Provider::Anthropic);
     let input: Value = serde_json::from_str(&call.arguments).unwrap_or_else(|_| json!({}));
-    let input = if input.is_object() { input } else { json!({ "value": input }) };
     let mut block = json!({"type": "tool_use", "id": id, "name": name, "input": input});
     let own = known.iter().filter_map(Value::as_object).find(|own| own.get("id") == block.get("id"));
     if let (Some(own), Value::Object(block)) = (own, &mut block) {

@@ -1,16 +1,16 @@
 //! A chat completion.
 use super::super::write::{Envelope, chat_reason, chat_usage, input_of};
-use super::{Telling, Told};
+use super::{Reply, ReplyCall, has_usage};
 use crate::provider::Node;
 use crate::turn::StopReason;
 use serde_json::{Map, Value, json};
 
-/// The fields in which servers tell reasoning apart.
+/// The fields in which servers send reasoning.
 const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
 
 /// The client's body. `own`: the backend's, where it is of the same API; what it says beside stays.
-pub(super) fn write(tellings: &[Telling<'_>], own: Option<&Node<'_>>) -> Value {
-    let Some(first) = tellings.first() else { return json!({}) };
+pub(super) fn write(replies: &[Reply<'_>], own: Option<&Node<'_>>) -> Value {
+    let Some(first) = replies.first() else { return json!({}) };
     let mut body = match own.map(Node::to_value) {
         Some(Value::Object(body)) => body,
         _ => {
@@ -30,12 +30,12 @@ pub(super) fn write(tellings: &[Telling<'_>], own: Option<&Node<'_>>) -> Value {
     // Turns come in the order of their choices' numbers.
     said.sort_by_key(|choice| choice.get("index").and_then(Value::as_u64).unwrap_or_default());
     let mut said = said.into_iter();
-    let choices = tellings.iter().enumerate().map(|(index, telling)| {
+    let choices = replies.iter().enumerate().map(|(index, reply)| {
         let mut choice = said.next().unwrap_or_else(|| json!({"index": index, "logprobs": null}));
         let message = choice.get_mut("message").map(Value::take);
-        choice["message"] = Value::Object(message_of(telling, message));
-        let reason = match telling.reason {
-            StopReason::ToolCalls if telling.asked.functions => "function_call",
+        choice["message"] = Value::Object(message_of(reply, message));
+        let reason = match reply.reason {
+            StopReason::ToolCalls if reply.asked.functions => "function_call",
             reason => chat_reason(reason),
         };
         choice["finish_reason"] = json!(reason);
@@ -43,19 +43,19 @@ pub(super) fn write(tellings: &[Telling<'_>], own: Option<&Node<'_>>) -> Value {
     });
     let choices: Vec<Value> = choices.collect();
     body.insert("choices".into(), Value::Array(choices));
-    if own.is_none_or(|own| own.get("usage").is_none()) {
+    if !has_usage(own) {
         body.insert("usage".into(), chat_usage(first.cost));
     }
     Value::Object(body)
 }
 
-fn message_of(telling: &Telling<'_>, said: Option<Value>) -> Map<String, Value> {
+fn message_of(reply: &Reply<'_>, said: Option<Value>) -> Map<String, Value> {
     let mut message = match said {
         Some(Value::Object(message)) => message,
         _ => Map::from_iter([("role".to_owned(), json!("assistant"))]),
     };
-    let turn = telling.turn;
-    let silent = turn.content.is_empty() && !telling.calls.is_empty();
+    let turn = reply.turn;
+    let silent = turn.content.is_empty() && !reply.calls.is_empty();
     message.insert("content".into(), if silent { Value::Null } else { json!(turn.content) });
     let known = message.shift_remove("tool_calls");
     message.shift_remove("function_call");
@@ -63,14 +63,14 @@ fn message_of(telling: &Telling<'_>, said: Option<Value>) -> Map<String, Value> 
         let field = REASONING.into_iter().find(|field| message.get(*field).is_some_and(Value::is_string));
         message.insert(field.unwrap_or("reasoning_content").into(), json!(turn.reasoning));
     }
-    if telling.asked.functions {
-        if let Some(call) = telling.calls.first() {
+    if reply.asked.functions {
+        if let Some(call) = reply.calls.first() {
             message.insert("function_call".into(), json!({"name": call.name, "arguments": call.arguments}));
         }
         return message;
     }
-    if !telling.calls.is_empty() {
-        let entry = |call: &Told<'_>| {
+    if !reply.calls.is_empty() {
+        let entry = |call: &ReplyCall<'_>| {
             let mut entry = entry(call);
             // What the backend says of the call beside (a signature, say) goes back with it.
             let own = known.as_ref().and_then(Value::as_array).into_iter().flatten();
@@ -81,12 +81,12 @@ fn message_of(telling: &Telling<'_>, said: Option<Value>) -> Map<String, Value> 
             }
             Value::Object(entry)
         };
-        message.insert("tool_calls".into(), Value::Array(telling.calls.iter().map(entry).collect()));
+        message.insert("tool_calls".into(), Value::Array(reply.calls.iter().map(entry).collect()));
     }
     message
 }
 
-fn entry(call: &Told<'_>) -> Map<String, Value> {
+fn entry(call: &ReplyCall<'_>) -> Map<String, Value> {
     let name = call.kind.map_or(call.name, |kind| &kind.name);
     let custom = call.kind.is_some_and(|kind| kind.custom);
     let mut entry = Map::from_iter([("id".to_owned(), json!(call.id))]);

@@ -9,7 +9,7 @@ use super::request::{Asked, Kind};
 use super::sequence::reason;
 use super::{ClientApi, Translation};
 use crate::provider::{Node, normalize_choices_node};
-use crate::turn::{CallStatus, Issue, IssueCode, Source, StopReason, Turn};
+use crate::turn::{Issue, IssueCode, Source, StopReason, Turn};
 use std::collections::HashSet;
 
 /// What the client is to be answered.
@@ -23,22 +23,22 @@ pub struct Answered {
     pub turn: Option<Turn<'static>>,
     /// What is odd about the answer that the client's API has no place for.
     pub issues: Vec<Issue>,
-    /// Why it is none, if it is an error.
+    /// Which error it is, if it is one.
     pub error: Option<WireError>,
 }
 
-/// A call as a client is told it.
-pub(super) struct Told<'t> {
+/// A call as the client gets it.
+pub(super) struct ReplyCall<'t> {
     pub(super) id: String,
     pub(super) name: &'t str,
     pub(super) kind: Option<&'t Kind>,
     pub(super) arguments: std::borrow::Cow<'t, str>,
 }
 
-/// A turn as a client is told it.
-pub(super) struct Telling<'t> {
+/// A turn as the client gets it.
+pub(super) struct Reply<'t> {
     pub(super) turn: &'t Turn<'static>,
-    pub(super) calls: Vec<Told<'t>>,
+    pub(super) calls: Vec<ReplyCall<'t>>,
     pub(super) reason: StopReason,
     pub(super) cost: Cost,
     /// Something of it is not as the backend sent it: calls that stood in text, names, ids, arguments.
@@ -49,7 +49,7 @@ pub(super) struct Telling<'t> {
 impl Translation {
     /// Turns the backend's answer, with its HTTP status, into the client's.
     ///
-    /// Errors are told in the client's API. What a model wrote and a server refused (Groq's `failed_generation`) is an answer.
+    /// Errors are worded in the client's API. What a model wrote and a server refused (Groq's `failed_generation`) is an answer.
     pub fn answer(&self, status: u16, body: &[u8]) -> Answered {
         match self.read(status, body) {
             Ok(answered) => answered,
@@ -57,7 +57,7 @@ impl Translation {
         }
     }
 
-    /// What the client is told where the backend cannot be reached.
+    /// The client's error where the backend cannot be reached.
     pub fn unreachable(&self) -> Answered {
         self.failed(WireError::backend(WireCode::BackendUnreachable))
     }
@@ -89,8 +89,8 @@ impl Translation {
                 } else {
                     WireCode::BackendBadAnswer
                 };
-                let told = if code == WireCode::BackendError { said(&node) } else { error.to_string() };
-                return Err(asked.failure(status, code, Some(told)));
+                let detail = if code == WireCode::BackendError { said(&node) } else { error.to_string() };
+                return Err(asked.failure(status, code, Some(detail)));
             }
         };
         let Some(first) = turns.first() else {
@@ -101,50 +101,55 @@ impl Translation {
         }
         let mut issues = Vec::new();
         let mut used = HashSet::new();
-        let tellings: Vec<Telling<'_>> = turns.iter().map(|turn| asked.tell(turn, &mut used, &mut issues)).collect();
+        let replies: Vec<Reply<'_>> = turns.iter().map(|turn| asked.reply(turn, &mut used, &mut issues)).collect();
         let same = asked.client.as_backend() == asked.backend;
         // A body in place of another API's is written anew; an error's is no answer of any.
         let own = Some(&node).filter(|_| same && !failed && first.source != Source::FailedGeneration);
-        let unchanged = own.is_some_and(|own| {
-            tellings.iter().all(|telling| !telling.changed) && says_the_same(own, asked.client, &tellings)
+        let unchanged = own.filter(|_| has_usage(own)).is_some_and(|own| {
+            replies.iter().all(|reply| !reply.changed) && says_the_same(own, asked.client, &replies)
         });
         let body = if unchanged {
             text.as_bytes().to_vec()
         } else {
             let body = match asked.client {
-                ClientApi::Chat => chat::write(&tellings, own),
-                ClientApi::Anthropic => anthropic::write(&tellings, own),
-                ClientApi::Responses => responses::write(&tellings, own),
+                ClientApi::Chat => chat::write(&replies, own),
+                ClientApi::Anthropic => anthropic::write(&replies, own),
+                ClientApi::Responses => responses::write(&replies, own),
             };
             body.to_string().into_bytes()
         };
-        drop(tellings);
+        drop(replies);
         Ok(Answered { status: 200, body, turn: turns.into_iter().next(), issues, error: None })
     }
 }
 
+/// The backend's body, where it passes, says what the answer cost.
+fn has_usage(own: Option<&Node<'_>>) -> bool {
+    own.and_then(|own| own.get("usage")).is_some_and(Node::is_object)
+}
+
 /// A body of the client's own API says just what was read: the same text, and calls with the same ids.
-fn says_the_same(own: &Node<'_>, api: ClientApi, tellings: &[Telling<'_>]) -> bool {
-    let same = |text: Option<&str>, ids: Vec<&str>, telling: &Telling<'_>| {
-        text.is_none_or(|text| text == telling.turn.content)
-            && ids.iter().copied().eq(telling.calls.iter().map(|call| call.id.as_str()))
+fn says_the_same(own: &Node<'_>, api: ClientApi, replies: &[Reply<'_>]) -> bool {
+    let same = |text: Option<&str>, ids: Vec<&str>, reply: &Reply<'_>| {
+        text.is_none_or(|text| text == reply.turn.content)
+            && ids.iter().copied().eq(reply.calls.iter().map(|call| call.id.as_str()))
     };
     let with = |items: &'_ [Node<'_>], kinds: &[&str]| -> Vec<usize> {
         let kind = |item: &Node<'_>| item.text("type").is_some_and(|kind| kinds.contains(&kind));
         (0..items.len()).filter(|at| items.get(*at).is_some_and(kind)).collect()
     };
-    match (api, tellings) {
+    match (api, replies) {
         (ClientApi::Chat, _) => {
             let mut choices: Vec<&Node<'_>> = own.list("choices").iter().filter(|choice| choice.is_object()).collect();
             choices.sort_by_key(|choice| choice.count("index").unwrap_or_default());
-            choices.len() == tellings.len()
-                && choices.iter().zip(tellings).all(|(choice, telling)| {
+            choices.len() == replies.len()
+                && choices.iter().zip(replies).all(|(choice, reply)| {
                     let Some(message) = choice.get("message") else { return false };
                     let ids = message.list("tool_calls").iter().map(|call| call.text("id").unwrap_or_default());
-                    same(message.text("content"), ids.collect(), telling)
+                    same(message.text("content"), ids.collect(), reply)
                 })
         }
-        (ClientApi::Anthropic, [telling]) => {
+        (ClientApi::Anthropic, [reply]) => {
             let blocks = own.list("content");
             let at = |place: &usize| blocks.get(*place);
             let texts = with(blocks, &["text"]);
@@ -153,9 +158,9 @@ fn says_the_same(own: &Node<'_>, api: ClientApi, tellings: &[Telling<'_>]) -> bo
                 _ => None,
             };
             let ids = with(blocks, &["tool_use"]);
-            same(text, ids.iter().filter_map(at).filter_map(|block| block.text("id")).collect(), telling)
+            same(text, ids.iter().filter_map(at).filter_map(|block| block.text("id")).collect(), reply)
         }
-        (ClientApi::Responses, [telling]) => {
+        (ClientApi::Responses, [reply]) => {
             let items = own.list("output");
             let calls = with(items, &["function_call", "custom_tool_call"]);
             let ids = calls.iter().filter_map(|place| items.get(*place)?.text("call_id")).collect();
@@ -167,7 +172,7 @@ fn says_the_same(own: &Node<'_>, api: ClientApi, tellings: &[Telling<'_>]) -> bo
                 }),
                 _ => None,
             };
-            same(text, ids, telling)
+            same(text, ids, reply)
         }
         _ => false,
     }
@@ -182,22 +187,22 @@ fn said(node: &Node<'_>) -> String {
 }
 
 impl Asked {
-    /// The error that a client is told for a backend's. `detail`: what the backend says of it.
+    /// The client's error for one of the backend. `detail`: the backend's text.
     fn failure(&self, status: u16, code: WireCode, detail: Option<String>) -> WireError {
         let mut error = WireError::backend(code);
         if (400..600).contains(&status) {
             error.status = status;
         }
-        let tells = (400..500).contains(&status) || self.options.show_errors;
+        let passes = (400..500).contains(&status) || self.options.show_errors;
         error.detail = detail.unwrap_or_default();
-        if tells && !error.detail.is_empty() {
+        if passes && !error.detail.is_empty() {
             error.message.clone_from(&error.detail);
         }
         error
     }
 
-    /// What of a turn the client is told.
-    fn tell<'t>(&'t self, turn: &'t Turn<'static>, used: &mut HashSet<String>, issues: &mut Vec<Issue>) -> Telling<'t> {
+    /// What of a turn the client gets.
+    fn reply<'t>(&'t self, turn: &'t Turn<'static>, used: &mut HashSet<String>, issues: &mut Vec<Issue>) -> Reply<'t> {
         let mut calls = Vec::new();
         let mut changed = matches!(turn.source, Source::Text | Source::Reasoning | Source::FailedGeneration);
         let mut cut = false;
@@ -213,12 +218,12 @@ impl Asked {
                 continue;
             }
             let id = self.fresh_id(&call.id, used);
-            changed |= id != call.id || call.status == CallStatus::Repaired;
-            calls.push(Told {
+            changed |= id != call.id || !call.repairs.is_empty();
+            calls.push(ReplyCall {
                 id,
                 name: &call.name,
                 kind: self.kinds.get(&*call.name),
-                arguments: call.arguments.to_json(),
+                arguments: self.client.call_arguments(call.arguments.to_json()),
             });
         }
         if self.wanted.choice.is_required() && calls.is_empty() {
@@ -228,6 +233,6 @@ impl Asked {
         // What stood in the text as reasoning, or as markers, is not there any more.
         changed |= reason != turn.stop_reason || self.functions || turn.dialect.is_some();
         changed |= turn.issues.iter().any(|issue| issue.code == IssueCode::StopReason);
-        Telling { turn, calls, reason, cost: Cost::of(turn, self.input_tokens), changed, asked: self }
+        Reply { turn, calls, reason, cost: Cost::of(turn, self.input_tokens), changed, asked: self }
     }
 }

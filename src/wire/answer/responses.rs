@@ -2,17 +2,17 @@
 use super::super::write::{
     Started, call_item, message_item, new_id, reasoning_item, responses_usage, skeleton, status,
 };
-use super::Telling;
+use super::{Reply, has_usage};
 use crate::provider::Node;
 use serde_json::{Value, json};
 
 /// The client's body. `own`: the backend's, where it is of the same API; items that are neither messages nor calls stay.
-pub(super) fn write(tellings: &[Telling<'_>], own: Option<&Node<'_>>) -> Value {
-    let Some(telling) = tellings.first() else { return json!({}) };
-    let turn = telling.turn;
+pub(super) fn write(replies: &[Reply<'_>], own: Option<&Node<'_>>) -> Value {
+    let Some(reply) = replies.first() else { return json!({}) };
+    let turn = reply.turn;
     let mut body = match own.map(Node::to_value) {
         Some(Value::Object(body)) => body,
-        _ => skeleton(&telling.asked.model),
+        _ => skeleton(&reply.asked.model),
     };
     let mut output = match body.get_mut("output").map(Value::take) {
         Some(Value::Array(items)) => items,
@@ -24,11 +24,11 @@ pub(super) fn write(tellings: &[Telling<'_>], own: Option<&Node<'_>>) -> Value {
     if !turn.reasoning.is_empty() && !output.iter().any(|item| kind(item) == "reasoning") {
         output.push(reasoning_item(&new_id("rs_"), &turn.reasoning));
     }
-    let (word, details) = status(telling.reason);
+    let (word, details) = status(reply.reason);
     if !turn.content.is_empty() {
         output.push(message_item(&new_id("msg_"), &turn.content, word));
     }
-    for call in &telling.calls {
+    for call in &reply.calls {
         let known = calls.iter().filter_map(Value::as_object);
         let known = known.into_iter().find(|own| own.get("call_id").and_then(Value::as_str) == Some(&call.id));
         let id = known.and_then(|own| own.get("id")).and_then(Value::as_str);
@@ -40,8 +40,8 @@ pub(super) fn write(tellings: &[Telling<'_>], own: Option<&Node<'_>>) -> Value {
     body.insert("output".into(), Value::Array(output));
     body.insert("status".into(), json!(word));
     body.insert("incomplete_details".into(), details);
-    if own.is_none_or(|own| own.get("usage").is_none()) {
-        body.insert("usage".into(), responses_usage(telling.cost));
+    if !has_usage(own) {
+        body.insert("usage".into(), responses_usage(reply.cost));
     }
     Value::Object(body)
 }

@@ -124,10 +124,10 @@ fn object(said: &Node<'_>, api: ClientApi, param: &str, losses: &mut Losses) -> 
     }
 }
 
-/// Puts into `body` what the backend is to know of the choice. `told`: the name of a tool as the backend was told it.
-pub(crate) fn write(wanted: &Wanted, api: BackendApi, told: impl Fn(&str) -> String, body: &mut Map<String, Value>) {
+/// Puts into `body` what the backend is to know of the choice. `spelled`: the name of a tool as the backend knows it.
+pub(crate) fn write(wanted: &Wanted, api: BackendApi, spelled: impl Fn(&str) -> String, body: &mut Map<String, Value>) {
     let single = |names: &[String]| match names {
-        [name] => Some(told(name)),
+        [name] => Some(spelled(name)),
         _ => None,
     };
     let word = |auto: &str, required: &str| match &wanted.choice {
@@ -169,7 +169,7 @@ pub(crate) fn write(wanted: &Wanted, api: BackendApi, told: impl Fn(&str) -> Str
             let mode = word("AUTO", "ANY").to_uppercase();
             let mut config = json!({"mode": mode});
             if let (Some(names), "ANY") = (wanted.choice.only(), &*mode) {
-                config["allowedFunctionNames"] = json!(names.iter().map(|name| told(name)).collect::<Vec<_>>());
+                config["allowedFunctionNames"] = json!(names.iter().map(|name| spelled(name)).collect::<Vec<_>>());
             }
             if wanted.choice != Choice::Auto {
                 body.insert("toolConfig".into(), json!({"functionCallingConfig": config}));

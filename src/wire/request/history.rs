@@ -55,7 +55,7 @@ fn items(items: &[Node<'_>], declared: &Declared, losses: &mut Losses) -> Result
     for (index, item) in items.iter().enumerate() {
         match item.text("type") {
             Some("item_reference") => {
-                let message = "an item of a response of before is not here; send the item itself";
+                let message = "items of earlier responses are not kept here: send the item itself, as SDKs do with `store: false`";
                 return Err(WireError::refused(
                     WireCode::PreviousResponseUnsupported,
                     format!("input[{index}]"),
@@ -112,6 +112,10 @@ impl Conversion<'_> {
         losses: &mut Losses,
     ) -> Result<Written, WireError> {
         let same = self.client.as_backend() == self.backend;
+        // Responses and Chat have system messages anywhere; those of Chat stay where its own clients put them.
+        if self.backend != BackendApi::Responses && !(same && self.backend == BackendApi::Chat) {
+            passed = one_system(passed);
+        }
         if !same {
             passed = self.foreign(passed);
         }
@@ -145,34 +149,12 @@ impl Conversion<'_> {
         Ok(Written { messages: written.messages, system: written.system })
     }
 
-    /// What holds for every other API: one system prompt, calls as the backend was told their tools, text as text.
-    fn foreign(&self, passed: Vec<Passed>) -> Vec<Passed> {
+    /// What holds for every other API: calls with the names that the backend knows, text as text.
+    fn foreign(&self, mut passed: Vec<Passed>) -> Vec<Passed> {
         let provider = self.backend.provider();
-        let mut out: Vec<Passed> = Vec::with_capacity(passed.len());
-        let mut answered = false;
-        for Passed { mut message, .. } in passed {
+        for Passed { message, changed } in &mut passed {
             match message.role {
-                Role::System if self.backend != BackendApi::Responses => {
-                    let text = message.all_text();
-                    if answered {
-                        message = Message {
-                            origin: message.origin,
-                            ..Message::text(Role::User, quirks::later_system(&text))
-                        };
-                    } else if let Some(first) = out.first_mut().filter(|first| first.message.role == Role::System) {
-                        let joined = format!("{}\n\n{text}", first.message.all_text());
-                        first.message.parts = vec![Part::Text(joined)];
-                        continue;
-                    } else {
-                        message.parts = vec![Part::Text(text)];
-                        out.insert(0, Passed { message, changed: true });
-                        continue;
-                    }
-                }
-                Role::Assistant => {
-                    answered = true;
-                    self.own_calls(&mut message, provider);
-                }
+                Role::Assistant => self.own_calls(message, provider),
                 Role::User | Role::Tool => {
                     let plain = message.parts.iter().all(|part| matches!(part, Part::Text(_)));
                     if plain && message.parts.len() > 1 {
@@ -181,9 +163,9 @@ impl Conversion<'_> {
                 }
                 Role::System => {}
             }
-            out.push(Passed { message, changed: true });
+            *changed = true;
         }
-        out
+        passed
     }
 
     /// The model's calls in the words of `provider`, and its reasoning where that takes it back.
@@ -296,7 +278,36 @@ fn own_input(message: &mut Message) {
     }
 }
 
-/// Puts the prompt behind the system message, or first where there is none.
+/// Joins the system messages before the model's first answer to one at the beginning. Later ones become a user's: in the first one
+/// they would change what a backend has cached.
+fn one_system(passed: Vec<Passed>) -> Vec<Passed> {
+    let mut out: Vec<Passed> = Vec::with_capacity(passed.len());
+    let mut answered = false;
+    for Passed { mut message, mut changed } in passed {
+        answered |= message.role == Role::Assistant;
+        if message.role == Role::System {
+            changed = true;
+            let text = message.all_text();
+            if answered {
+                let later = Message::text(Role::User, quirks::later_system(&text));
+                message = Message { origin: message.origin, ..later };
+            } else if let Some(first) = out.first_mut().filter(|first| first.message.role == Role::System) {
+                let joined = format!("{}\n\n{text}", first.message.all_text());
+                first.message.parts = vec![Part::Text(joined)];
+                first.changed = true;
+                continue;
+            } else {
+                message.parts = vec![Part::Text(text)];
+                out.insert(0, Passed { message, changed });
+                continue;
+            }
+        }
+        out.push(Passed { message, changed });
+    }
+    out
+}
+
+/// Appends the prompt to the system message, or puts it first where there is no system message.
 fn inject(passed: &mut Vec<Passed>, prompt: String) {
     match passed.first_mut() {
         Some(Passed { message, changed }) if message.role == Role::System => {

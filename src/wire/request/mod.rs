@@ -26,7 +26,7 @@ pub struct BackendRequest {
     pub path: String,
     /// The JSON.
     pub body: Vec<u8>,
-    /// What of the client's request the backend is not told, with its place in the request.
+    /// What of the client's request is not in the backend's, with its place in the request.
     pub losses: Vec<Issue>,
 }
 
@@ -259,11 +259,11 @@ fn write(body: &Node<'_>, asked: &Asked, written: history::Written, losses: &mut
             Issue::of(IssueCode::Converted, format!("tools/{}{}", loss.tool, loss.pointer), loss.message.clone())
         }));
         tools = serde_json::to_string(&set.declarations(&converted)).ok();
-        let told = |name: &str| {
+        let spelled = |name: &str| {
             let offered = asked.kinds.iter().find(|(_, kind)| kind.name == name).map_or(name, |(offered, _)| offered);
             backend.provider().told(Some(set), offered).into_owned()
         };
-        choice::write(&asked.wanted, backend, told, &mut out);
+        choice::write(&asked.wanted, backend, spelled, &mut out);
     }
     let (system_key, messages_key) = match backend {
         BackendApi::Chat => ("", "messages"),

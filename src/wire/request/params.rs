@@ -4,7 +4,7 @@ use super::{Losses, Options};
 use crate::provider::Node;
 use serde_json::{Map, Value, json};
 
-/// One setting. Of several spellings the first that is there is read, and the first is written; `""`: there is none.
+/// One setting. Of several spellings the first that is there is read, and the first is written; `""`: the API has no such setting.
 struct Row {
     chat: &'static [&'static str],
     responses: &'static str,

@@ -1,4 +1,4 @@
-//! What no backend could answer: messages that are none, results without their calls, calls without results.
+//! Refuses requests that no backend could answer: messages of no valid shape, results without their calls, calls without results.
 use super::super::ClientApi;
 use super::super::error::{WireCode, WireError};
 use super::choice::Wanted;
@@ -23,7 +23,7 @@ pub(super) fn choice(wanted: &Wanted, declared: &Declared) -> Result<(), WireErr
     };
     match wanted.choice.only().and_then(|names| names.iter().find(|name| !known(name))) {
         Some(name) => {
-            let message = format!("{} names {}, which is none of the tools", wanted.param, shown(&[name]));
+            let message = format!("{} names {}, which is not one of the tools", wanted.param, shown(&[name]));
             Err(WireError::refused(WireCode::InvalidValue, wanted.param, message))
         }
         None => Ok(()),

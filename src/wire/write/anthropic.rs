@@ -85,7 +85,7 @@ impl Anthropic {
         numbered(event, index, out);
     }
 
-    /// Passes on what belongs to such a block; `false` if none of that number is open.
+    /// Passes on what belongs to such a block; `false` if no block of that number is open.
     pub(crate) fn pass_event(&mut self, at: u64, event: &Node<'_>, ends: bool, out: &mut String) -> bool {
         if self.open != Some(Open::Passed(at)) {
             return false;
@@ -228,7 +228,7 @@ impl Writer for Anthropic {
     }
 
     fn keep_alive(&mut self, _: &str, out: &mut String) {
-        // Before the message there may be no event; a comment is none.
+        // No event may come before the message; a comment may.
         if self.begun {
             event("ping", &json!({"type": "ping"}), out);
         } else {

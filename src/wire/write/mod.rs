@@ -26,7 +26,7 @@ pub(super) struct Started<'s> {
     pub(super) kind: Option<&'s Kind>,
     /// What the backend says of the call that is not known here.
     pub(super) extra: Option<&'s Map<String, Value>>,
-    /// The id of the item that it is, where the backend tells one.
+    /// The id of the item that it is, where the backend sends one.
     pub(super) item: Option<&'s str>,
 }
 

@@ -1,4 +1,4 @@
-//! Events of OpenAI's Responses: items one after another, each added, written and told whole once more.
+//! Events of OpenAI's Responses: items one after another, each added, written in pieces and written whole at its end.
 use super::super::error::WireError;
 use super::super::estimate::Cost;
 use super::super::json::{push_member, push_number};
@@ -99,7 +99,7 @@ pub(crate) struct Responses {
     open: Option<Open>,
     /// A delta of the open item, up to its number in the stream and from there to its text.
     delta: (String, String),
-    /// The id of the next message, where the backend tells one.
+    /// The id of the next message, where the backend sends one.
     message_id: Option<String>,
     /// The backend's last event, whole: it says more of the response than is known here.
     last: Option<Node<'static>>,
@@ -269,7 +269,7 @@ impl Responses {
                 self.event("response.reasoning_summary_part.done", &with("part", &part), out);
                 item
             }
-            // The call's own end has told all of it.
+            // The call's own end has written all of it.
             Open::Call { item, .. } => item,
             // It never ended.
             Open::Passed(_) => return,
@@ -407,8 +407,8 @@ impl Writer for Responses {
         self.begin(out);
         // The API's own words are few; the code is in the message's place in `error`.
         let code = if error.code == WireCode::BackendError { "server_error" } else { error.code.as_str() };
-        let told = json!({"code": code, "message": error.message});
-        let response = self.whole("failed", Value::Null, Value::Null, told);
+        let error = json!({"code": code, "message": error.message});
+        let response = self.whole("failed", Value::Null, Value::Null, error);
         self.event("response.failed", &[("response", &response)], out);
     }
 }
