@@ -163,14 +163,15 @@ def test_agent(llama: str) -> None:
 
 
 def with_servers(llama: str, servers: dict[str, StdioServerParameters], tool: str) -> toolglot.RunResult:
-    """One round with the tools of real MCP servers, in which the model must call a certain one; then an answer."""
+    """One round with a tool of real MCP servers, which the model must call."""
 
     async def go() -> toolglot.RunResult:
         store = toolglot.CapabilityStore()
         async with toolglot.Client(
             "m", llama, capabilities=store, max_tokens=80, parallel=False, seconds=550
         ) as client:
-            return await agent.answer(client, ASK[0]["content"], servers, max_steps=1, ask={"tool_choice": tool})
+            options: dict[str, Any] = {"only": [tool], "max_steps": 1, "ask": {"tool_choice": tool}}
+            return await agent.answer(client, ASK[0]["content"], servers, **options)
 
     return asyncio.run(go())
 

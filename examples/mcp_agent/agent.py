@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -26,13 +26,19 @@ SERVERS = {"time": python_server("mcp_server_time"), "git": python_server("mcp_s
 
 
 async def answer(
-    client: toolglot.Client, question: str, servers: Mapping[str, Any] = SERVERS, **options: Any
+    client: toolglot.Client,
+    question: str,
+    servers: Mapping[str, Any] = SERVERS,
+    *,
+    only: Collection[str] | None = None,
+    **options: Any,
 ) -> toolglot.RunResult:
-    """Start the servers, and let the model use their tools until it answers."""
+    """Start the servers, and let the model use their tools until it answers; ``only`` some, where its context is small."""
     async with AsyncExitStack() as stack:
         sessions = {name: await stack.enter_async_context(Client(server)) for name, server in servers.items()}
         offered = await McpTools.connect(sessions)
-        return await client.run(question, offered.tools, execute=offered.call, **options)
+        tools = [tool for tool in offered.tools if only is None or tool.name in only]
+        return await client.run(question, toolglot.ToolSet(tools), execute=offered.call, **options)
 
 
 async def _main(model: str, base_url: str, question: str) -> None:
