@@ -524,3 +524,37 @@ def test_rows_77_and_90_a_request_as_cline_sends_it() -> None:
     assert choice["message"]["tool_calls"][0]["function"]["name"] == "read_file"
     assert choice["finish_reason"] == "tool_calls"
     assert sent[0]["tools"] == [READ]
+
+
+QUOTED: dict[str, Any] = {
+    "error": {
+        "message": "Failed to call a function.",
+        "type": "invalid_request_error",
+        "code": "tool_use_failed",
+        "failed_generation": '<function=read_file>{"path": "/"}</function>',
+    }
+}
+
+
+@pytest.mark.parametrize(("status", "answer"), [(400, QUOTED), (200, response(OTHER))])
+@pytest.mark.parametrize("by", ["app", "transport"])
+def test_row_80_where_the_client_asked_for_a_stream(by: str, status: int, answer: Any) -> None:
+    """A whole answer to who reads events would be an empty one."""
+    httpx = pytest.importorskip("httpx")
+    backend = httpx.MockTransport(lambda _: httpx.Response(status, json=answer))
+
+    async def post() -> Any:
+        if by == "app":
+            pytest.importorskip("fastapi")
+            app = router.create_app("http://backend/v1", client=httpx.AsyncClient(transport=backend))
+            transport: Any = httpx.ASGITransport(app=app)
+        else:
+            transport = toolglot.AsyncTransport(backend)
+        async with httpx.AsyncClient(transport=transport, base_url="http://router") as client:
+            return await client.post("/v1/chat/completions", json=request(stream=True))
+
+    answered = asyncio.run(post())
+    assert (answered.status_code, answered.headers["content-type"].split(";")[0]) == (200, "text/event-stream")
+    chunks = [json.loads(line[6:]) for line in answered.text.split("\n") if line.startswith("data: {")]
+    calls, finish = told(chunks)
+    assert (calls[0][1], json.loads(calls[0][2]), finish) == ("read_file", {"path": "/"}, "tool_calls")

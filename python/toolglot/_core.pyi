@@ -600,8 +600,7 @@ class Turn:
     def to_dict(self) -> dict[str, Any]:
         """The whole turn as a dict that ``json.dumps`` takes, numbers that are ``Decimal`` aside (``default=str`` takes them)."""
     def to_json(self) -> str:
-        """The same as one line of JSON, several times as fast as ``json.dumps(turn.to_dict())``. Numbers are as they were written,
-        those that no float holds as well.
+        """The same as one line of JSON, for a log. Numbers are as they were written, those that no float holds as well.
 
         >>> import json, toolglot
         >>> json.loads(toolglot.extract("Hello").to_json())["content"]

@@ -9,6 +9,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Literal
 
+from ._asked import as_asked
 from ._core import Transcoder, Translation, Turn
 from ._stream import note_outcome, passed_on
 from .errors import WireError
@@ -193,7 +194,8 @@ def create_router(
         # A message quotes what the model wrote, and a header is one line of ASCII.
         issues = "; ".join(issue.message for issue in answered.issues)[:1000]
         headers = {"x-toolglot-issues": ascii(issues)[1:-1]} if issues else {}
-        return Response(answered.body, answered.status, headers=headers, media_type=_JSON)
+        content, kind = as_asked(translation, answered, whole)
+        return Response(content, answered.status, headers=headers, media_type=kind)
 
     def endpoint(transcoder: Transcoder) -> Any:
         async def answered(request: Any) -> Any:

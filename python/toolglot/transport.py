@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Iterator
 from types import ModuleType
 from typing import Any, Literal
 
+from ._asked import as_asked
 from ._core import TranscodedStream, Transcoder, Translation
 from ._stream import passed_on
 from .errors import BadOptionError, WireError
@@ -82,9 +83,10 @@ class _Transcodes:
         answered = translation.answer(body, response.status_code)
         headers = [(name, value) for name, value in response.headers.multi_items() if name not in _OF_THE_BODY]
         headers = [(name, value) for name, value in headers if name != "content-type"]
-        headers.append(("content-type", "application/json"))
+        content, kind = as_asked(translation, answered, body)
+        headers.append(("content-type", kind))
         module = _module(request)
-        return module.Response(answered.status, headers=headers, content=answered.body, extensions=response.extensions)
+        return module.Response(answered.status, headers=headers, content=content, extensions=response.extensions)
 
     def _streamed(self, request: Any, response: Any, stream: Any) -> Any:
         headers = [(name, value) for name, value in response.headers.multi_items() if name not in _OF_THE_BODY]

@@ -41,7 +41,8 @@ pub(super) fn told_target(provider: Option<&str>) -> Result<Option<Target>, Erro
 /// The target called `provider` with the keyword arguments of the caller.
 fn target(provider: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Target> {
     if provider == TEXT {
-        let message = "a model in text mode gets no declarations: `to_prompt` and `inject` write the tools into its prompt";
+        let message =
+            "a model in text mode gets no declarations: `to_prompt` and `inject` write the tools into its prompt";
         return Err(Error::at(ErrorCode::UnknownProvider, provider, message).into());
     }
     let mut target = Target::named(provider)?;
