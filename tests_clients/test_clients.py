@@ -185,7 +185,7 @@ def run(name: str, task: str, folder: Path) -> tuple[Path, list[bytes], str]:
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
-                timeout=240,
+                timeout=480,
                 check=False,
             )
             out += f"{done.stdout}\n{done.stderr}\n"
