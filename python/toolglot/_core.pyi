@@ -1820,7 +1820,7 @@ def parse_partial_json(text: str | bytes | bytearray, *, keep_strings: bool = Tr
 
 @final
 class Finding:
-    """A value that is known of a route, and from whom and since when."""
+    """A value of a route's capability, with its source and date."""
 
     @property
     def value(self) -> Any:
@@ -1837,7 +1837,7 @@ class Finding:
         """
     @property
     def detail(self) -> str:
-        """Who says so, for people: a server's name, packages with their versions, a thread."""
+        """The source in words: a server's name, packages with their versions, a thread."""
     @property
     def date(self) -> str | None:
         """The day it was last known to be so, as "2026-11-28"."""
@@ -1977,8 +1977,8 @@ class Endpoint:
         model: The model's id, as the server takes it.
         base_url: The server's base URL; without one, that of the provider's own API.
         provider: Whose API it is: "openai", "openai_responses", "anthropic", "gemini", "mistral", "cohere", "ollama", "bedrock", or a
-            server that speaks one of these ("groq", "openrouter", "vllm"). "auto" tells by the base URL, and is Chat Completions
-            where that says nothing.
+            server that speaks one of these ("groq", "openrouter", "vllm"). "auto" infers it from the base URL, and is Chat Completions
+            if that names none.
         capabilities: What is known of it; without, what the tables say.
         config: What is decided per model.
 
@@ -2014,7 +2014,7 @@ class Endpoint:
 
 @final
 class Attempt:
-    """One request of an exchange, and what became of it."""
+    """One request of an exchange and its outcome."""
 
     @property
     def model(self) -> str:
@@ -2029,9 +2029,9 @@ class Attempt:
     def why(self) -> str:
         """Why it was sent.
 
-        "first"; "refused": what the one before said beside the tools was refused, and is left out; "again": the server failed, or
-        there was nothing in the answer; "arguments": those of one call are asked for anew; "correction": the model is told what was
-        wrong with its calls; "next_mode", "next_model": the one before led to nothing.
+        "first"; "refused": an option of the request before was refused, and is left out; "again": the server failed, or the answer
+        was empty; "arguments": those of one call are regenerated; "correction": the model sees what was wrong with its calls;
+        "next_mode", "next_model": the one before gave no usable answer.
         """
     @property
     def status(self) -> int:
@@ -2044,7 +2044,7 @@ class Attempt:
         """What it cost, if the server says so."""
     @property
     def verdict(self) -> str:
-        """What the answer was worth.
+        """The verdict on its answer.
 
         "usable"; "bad_calls": a call in it may not run; "incomplete": it was cut off inside a call; "no_call": a required call is
         missing; "empty"; "no_answer": HTML, another shape; "refused": the server denies a capability; "rate_limited";
@@ -2062,7 +2062,7 @@ class Step:
 
     @property
     def kind(self) -> Literal["send", "wait", "done"]:
-        """ "send" this request, "wait" so many ``seconds``, or "done"."""
+        """ "send" this request, "wait" for ``seconds``, or "done"."""
     @property
     def seconds(self) -> float | None:
         """How long to wait, or how much time is left for the request."""
@@ -2074,7 +2074,7 @@ class Step:
         """Its headers, without that of the key."""
     @property
     def key(self) -> tuple[str, str] | None:
-        """The header of the key, and what stands before the key in it."""
+        """The header of the key, and the prefix of its value."""
     @property
     def body(self) -> bytes | None:
         """Its body: JSON."""
@@ -2087,11 +2087,11 @@ class Step:
 
 @final
 class Exchange:
-    """One request to a model and all that is tried until a turn is there. It does no I/O: who drives it sends the requests.
+    """One request to a model, with all retries until there is a turn. It does no I/O: the caller sends the requests.
 
-    What is tried, as far as the budget goes: repair and coercion; the arguments of one call anew, under its tool's schema, where the
-    route keeps to schemas; telling the model what was wrong, twice at most; the next mode (native, json_schema, json_object, text);
-    the next endpoint.
+    The order, within the budget: repair and coercion, which need no request; the arguments of one call regenerated under its tool's
+    schema, where the route keeps to schemas; a correction by the model, two at most; the next mode (native, json_schema, json_object,
+    text); the next endpoint.
 
     >>> import json, toolglot
     >>> at = toolglot.Endpoint("m", "http://localhost:8000/v1")
@@ -2112,25 +2112,25 @@ class Exchange:
     Args:
         messages: Any provider's, as dicts or SDK objects.
         tools: What makes a ToolSet.
-        endpoints: Whom to ask: the first, and each next one where that led to nothing.
+        endpoints: The endpoints to ask, each only if those before gave no usable answer.
         tool_choice: "auto", "required", "none", or a tool's name.
         parallel: Whether an answer may have several calls; None leaves that to the API.
         max_tokens: How many tokens an answer may have.
         temperature: The temperature.
         extra: Other members of the request, as the API spells them.
-        stream: Whether answers are streamed. An answer that has given out an event is the last one.
+        stream: Whether answers are streamed. Once an event of an answer was returned, no other answer replaces it.
         requests: How many requests there may be in all; None is one and the configured retries for each endpoint.
-        tokens: How many tokens all answers together may take before nothing more is asked.
+        tokens: After how many tokens of all answers together no further request is sent.
         seconds: How long all of it may take.
-        system: The system prompt that stands beside the messages.
+        system: The system prompt, where the messages do not have it.
         side: What :func:`convert_messages` kept beside the messages.
-        source: Whose shape the messages have; "auto" tells.
+        source: The provider whose shape the messages have; "auto" infers it.
         starts_in: As for :func:`extract`.
         policy: As for :func:`extract`.
 
     Raises:
         BadOptionError: An option's value is not one of those it may have.
-        BadMessageError: A message is none.
+        BadMessageError: A message cannot be read.
     """
 
     def __new__(
@@ -2155,22 +2155,22 @@ class Exchange:
         policy: Policy | dict[str, Any] | None = None,
     ) -> Self: ...
     def next(self, now: float | None = None) -> Step:
-        """What to do. ``now`` is in seconds of any clock that does not go back; without it, the exchange's own counts."""
+        """Returns what to do. ``now`` is in seconds of any monotonic clock; by default, since the exchange was made."""
     def answer(self, status: int, headers: Any = None) -> None:
-        """Takes the status and the headers (a mapping) of an answer."""
+        """Takes the status and the headers (a mapping) of an answer. ``Retry-After`` is read: seconds, or a date beside ``Date``."""
     def feed(self, data: Any) -> list[_AnyEvent]:
         """Takes bytes of the answer, and returns the events in them."""
     def end(self, now: float | None = None) -> list[_AnyEvent]:
         """Takes the end of the answer, and returns the events that come with it."""
     def fail(self, why: str, now: float | None = None) -> None:
-        """Takes that no answer came, or that it broke off."""
+        """Records that no answer came or that it broke off."""
     def close(self) -> list[_AnyEvent]:
-        """The events of the turn, where the answer was to be streamed and none of them has been given out."""
+        """Returns the events of the turn, if the answer was to be streamed and none of them was returned yet."""
     def finish(self) -> Turn:
-        """The turn: the best there was, which need not be usable.
+        """Returns the best turn, which need not be usable.
 
         Raises:
-            ProviderError: There was none, or it broke off after events of it had been given out; with ``attempts`` and ``turn``.
+            ProviderError: There is none, or it broke off after events of it were returned; with ``attempts`` and ``turn``.
         """
     @property
     def attempts(self) -> tuple[Attempt, ...]:
@@ -2186,7 +2186,7 @@ class _Learned:
     def capabilities(self, model: str, base_url: str | None, now: int) -> Capabilities:
         """What is known of a route."""
     def record(self, model: str, base_url: str | None, capability: str, outcome: str, now: int) -> None:
-        """Counts what became of a request."""
+        """Counts the outcome of a request."""
     def tell(self, model: str, base_url: str | None, answer: Any, now: int) -> str:
         """Keeps what a server says of a model, and returns the server's name."""
     def answer(self, probe: _Probe, status: int, body: str, now: int) -> None:
@@ -2196,7 +2196,7 @@ class _Learned:
     def dump(self, model: str, base_url: str | None) -> str | None:
         """What is known of a route as JSON, or None."""
     def load(self, model: str, base_url: str | None, text: str) -> None:
-        """Takes what ``dump`` gave."""
+        """Loads the output of ``dump``."""
 
 @final
 class _Probe:
@@ -2204,7 +2204,7 @@ class _Probe:
 
     def __new__(cls, model: str, base_url: str, requests: bool) -> Self: ...
     def next(self) -> tuple[str, str, Any] | None:
-        """Method, URL and body of the next request, or None where there is none left."""
+        """Returns method, URL and body of the next request, or None at the end."""
 
 def _capabilities(model: str, base_url: str | None) -> Capabilities:
     """What the tables say of a route."""

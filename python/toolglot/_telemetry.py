@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -44,7 +43,6 @@ _PROVIDERS = {
 }
 
 
-@lru_cache
 def _address(base_url: str) -> Mapping[str, Any]:
     place = urlsplit(base_url)
     port = place.port or (443 if place.scheme == "https" else 80)

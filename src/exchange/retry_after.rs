@@ -30,7 +30,8 @@ mod tests {
     #[test]
     fn every_form_is_read() {
         let date = ("Date", "Sun, 06 Nov 1994 08:49:37 GMT");
-        let cases: &[(&[(&str, &str)], Option<f64>)] = &[
+        type Case<'a> = (&'a [(&'a str, &'a str)], Option<f64>);
+        let cases: &[Case<'_>] = &[
             (&[], None),
             (&[("Retry-After", " 7 ")], Some(7.0)),
             (&[("retry-after", "0.25")], Some(0.25)),
