@@ -49,7 +49,7 @@ def case(text: str, about: str, source: str, tools: list[Any] | None, options: d
 
 
 def differs_in_pieces(text: str, tools: list[Any] | None, options: dict[str, Any]) -> list[str] | None:
-    """The pieces in which the text, streamed, is read as something else than the whole; None if there are none."""
+    """Return pieces in which the streamed text is read otherwise than the whole; None if there are none."""
     whole = summary(extract(text, tools=tools, **options))
     for pieces in cuts(text):
         parser = StreamParser(tools=tools, **options)

@@ -15,7 +15,7 @@ from .errors import BadToolError, WireError
 __all__ = ["MORE_CALLS", "as_dict", "as_json", "as_text", "asks_with_functions", "error_body", "new_id", "translation"]
 
 MORE_CALLS = "the client asked with `functions`, which means one call an answer: further calls were left out"
-"""What is logged where a client cannot get all calls."""
+"""Logged where a client cannot be given all calls."""
 
 
 def error_body(message: str, *, code: str | None = None, param: str | None = None, type: str | None = None) -> Any:
@@ -30,7 +30,7 @@ def error_body(message: str, *, code: str | None = None, param: str | None = Non
 
 
 def as_dict(value: Any) -> dict[str, Any]:
-    """A request or response as a dict of its own: shallow for dicts and plain objects, dumped for pydantic models."""
+    """Return a request or response as a new dict: a shallow copy of dicts and plain objects, the dump of pydantic models."""
     if isinstance(value, Mapping):
         return dict(value)
     dump = getattr(value, "model_dump", None) or getattr(value, "to_dict", None)
@@ -55,7 +55,7 @@ def asks_with_functions(body: Mapping[str, Any]) -> bool:
 
 
 def translation(body: dict[str, Any], *, mode: Literal["native", "text"] = "native", **options: Any) -> Translation:
-    """What turns the answer to a request back; the request itself is taken as it is.
+    """Return the translation that reads the answer to a request; the request is not validated.
 
     Raises:
         BadToolError: One of its tools cannot be read.
@@ -68,7 +68,7 @@ def translation(body: dict[str, Any], *, mode: Literal["native", "text"] = "nati
 
 
 def as_text(messages: list[Any], dialect: str | Dialect) -> list[Any]:
-    """A history whose calls and results are text, in the dialect's form: what a model without native tools reads."""
+    """Return a history with its calls and results as text, in the dialect's form, for a model without native tools."""
     said = translation({"messages": messages}, mode="text", dialect=dialect)
     written: list[Any] = json.loads(said.body)["messages"]
     return written

@@ -1,4 +1,4 @@
-"""``toolglot capabilities``: what a route can do, from whom that is known, and since when."""
+"""``toolglot capabilities``: what a route can do, with the source and date of each value."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """The command's arguments."""
     command.add_argument("model", metavar="MODEL", help="the model's id, as the server takes it")
     command.add_argument("--base-url", metavar="URL", help="where it is; without one, what is known of the model")
-    command.add_argument("--store", metavar="FILE", help="what was learned, in a file that is made if there is none")
+    command.add_argument("--store", metavar="FILE", help="what was learned, in a file that is created if missing")
     command.add_argument(
         "--probe", action="store_true", help="ask the server to describe the model, which costs nothing"
     )

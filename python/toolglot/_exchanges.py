@@ -1,4 +1,4 @@
-"""Whose answer is whose, where one service holds several conversations and its answers come in tasks and threads.
+"""Which answer belongs to which turn, where one service holds several conversations and its answers come in tasks and threads.
 
 A :class:`_Line` is one conversation's way through the code: the task or thread that observes or asks, and those started from
 there. Who asks gets the answer of their own line, or of one that began below it (``create_task``, ``wait_for``, ``gather``,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Exchange", "Exchanges"]
 
 _MOST = 256
-"""So many answers that nobody asks for are remembered."""
+"""The number of unclaimed answers that are kept."""
 
 
 @dataclass(eq=False)
@@ -67,7 +67,7 @@ class _Line:
 
     @property
     def observes_itself(self) -> bool:
-        """Its last answer was read here, so it waits for none from elsewhere."""
+        """Its last answer was read here, so it does not wait for one from another task."""
         return self.exchange.turn is not None and self.exchange.origin is self
 
     @property
@@ -80,7 +80,7 @@ class Exchanges:
 
     def __init__(self) -> None:
         self._line: contextvars.ContextVar[_Line | None] = contextvars.ContextVar("toolglot_line", default=None)
-        # Those that somebody may still ask for, in the order in which they came.
+        # Those that can still be asked for, in order of arrival.
         self._open: list[Exchange] = []
         self._lock = threading.Lock()
 
@@ -146,7 +146,7 @@ def _within(exchange: Exchange, line: _Line) -> bool:
 
 
 def _is_free(exchange: Exchange, line: _Line) -> bool:
-    """Nothing says what the exchange belongs to, and nobody who is still there has asked for it."""
+    """Whether no task is known to own the exchange, and no live task has asked for it."""
     origin, holder = exchange.origin, exchange.holder
     if origin is None or origin is line or origin.owner is None or origin.parent is not None or exchange.closed:
         return False
@@ -167,7 +167,7 @@ def _only(found: Iterable[Exchange]) -> Exchange | None:
 
 
 def _whoami() -> object:
-    """The running task, or the thread where there is none."""
+    """The running task, or the thread if no task runs."""
     try:
         return asyncio.current_task() or threading.get_ident()
     except RuntimeError:

@@ -19,10 +19,10 @@ Executes: TypeAlias = Execute | Mapping[str, Callable[..., Any]] | ToolSet
 
 
 def executor(execute: Executes | None, calls: Iterable[ToolCall], own: ToolSet, context: Any = None) -> Execute:
-    """Return the function of one ToolCall that `execute` stands for; None stands for the functions of `own`.
+    """Return a function of one ToolCall for whatever `execute` is; None means the functions of `own`.
 
     Raises:
-        BadOptionError: Every call would fail alike, and the model would see the error instead of the programmer.
+        BadOptionError: Every call would fail alike; the model would get an error meant for the programmer.
     """
     if execute is None or isinstance(execute, ToolSet):
         tools = own if execute is None else execute
@@ -61,7 +61,7 @@ def _check(execute: Any) -> None:
         )
     try:
         signature = inspect.signature(execute)
-    except (TypeError, ValueError):  # Some built-in ones have none.
+    except (TypeError, ValueError):  # Some built-in functions have no signature.
         return
     try:
         signature.bind(None)
@@ -95,7 +95,7 @@ class OwnTimeoutError(Exception):
 
 
 async def attempt(execute: Execute, call: ToolCall) -> Any:
-    """Return the tool's result. Its own time-outs are raised as OwnTimeoutError, unlike that of waiting for it."""
+    """Return the tool's result; a time-out raised by the tool itself becomes `OwnTimeoutError`."""
     try:
         return await execute(call)
     except (TimeoutError, asyncio.TimeoutError) as error:
@@ -111,7 +111,7 @@ def _prepared(tools: ToolSet, call: ToolCall, context: Any) -> tuple[Any, Callab
     if not isinstance(call, ToolCall):
         raise BadOptionError(f"a ToolCall is needed, not {type(call).__name__}; ToolSet.check makes one", "call")
     if call.runnable:
-        # It may have been read with other tools, or none.
+        # It may have been read with other tools, or without any.
         call = tools.check(call.name, call.arguments_json, id=call.id)
     if not call.runnable:
         raise CallError(tools.error_message(call) or "", call.name, call=call)

@@ -36,7 +36,7 @@ def paint(text: str, colour: str) -> str:
 
 
 def source(explanation: Explanation, span: Span) -> str:
-    """The span as it stands in the text."""
+    """Return the span as written in the text."""
     return visible(explanation.text[span.start : span.end])
 
 

@@ -32,7 +32,7 @@ _STOP_WORDS = {
     },
     # docs.cohere.com, chat v2, "finish_reason".
     "cohere": {"stop": "COMPLETE", "tool_calls": "TOOL_CALL", "length": "MAX_TOKENS", "error": "ERROR"},
-    # ai.google.dev, "FinishReason"; it has none for calls.
+    # ai.google.dev, "FinishReason"; there is no word for calls.
     "gemini": {"stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY", "refusal": "SAFETY"},
 }
 
@@ -43,7 +43,7 @@ def stop_word(reason: str, provider: str) -> str:
 
 
 def own_ids(turn: Turn) -> Turn:
-    """The turn with an id of its own for each call in text: models that write their ids repeat them."""
+    """Return the turn with a new id for each call in text: models that write ids repeat them."""
     if turn.source in (None, "native"):
         return turn
     return with_calls(turn, [call._with_id(new_id()) for call in turn.tool_calls])
@@ -92,13 +92,13 @@ class StreamReader:
         if reader is None:
             return []
         events = reader.close()
-        # What begins only now is of one kind: beside native calls those in text are none.
+        # Calls that start only now are of one kind: with native calls, text is not read for calls.
         begun = any(event.kind == "call_started" for event in events)
         native = begun and reader.finish().source == "native"
         return [self._own(event, _never if native else _always) for event in events]
 
     def _own(self, event: _AnyEvent, in_text: Callable[[int], bool]) -> _AnyEvent:
-        """The event, with the id of its own that a call in text has."""
+        """Return the event with the new id of its call, if that is in text."""
         index, call = event.index, event.call
         if index is None or event.kind == "arguments":
             return event

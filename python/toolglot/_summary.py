@@ -78,5 +78,5 @@ class Summary:
 
 
 def progress() -> TextIO | None:
-    """Where progress is shown: beside the result, and only if that goes elsewhere."""
+    """Return the stream for progress: standard error, and only if the result does not go to the same terminal."""
     return sys.stderr if sys.stdout is not None and not sys.stdout.isatty() else None

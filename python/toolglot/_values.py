@@ -172,7 +172,7 @@ class _Reader:
         if origin in (typing.Union, types.UnionType):
             return self._union(value, args, place)
         if isinstance(hint, str):
-            raise BadOptionError(f"{hint!r} is a name, not a type: what it stands for is not known here", "model")
+            raise BadOptionError(f"{hint!r} is a name, not a type: it cannot be resolved here", "model")
         kind = origin or hint
         if kind in _SCALARS:
             return _SCALARS[kind](value)
@@ -234,7 +234,7 @@ class _Reader:
             tried.append((len(reader.errors), reader.ignored, len(tried), reader, read))
         errors, ignored, _, best, read = min(tried, key=lambda found: found[:3])
         if errors:
-            # The class that it comes nearest to says what is wrong; of values that are no object, none is nearer.
+            # Report the errors of the closest class; a value that is not an object is close to none.
             if not isinstance(value, dict):
                 raise _Unfit("anyOf", "the value is none of: " + ", ".join(_called(arg) for arg in args))
             self.errors.extend(best.errors)
@@ -289,7 +289,7 @@ class _Reader:
         try:
             return kind(*args, **fields)
         except (ValueError, TypeError, AssertionError) as error:
-            # What a `__post_init__` or a constructor of its own refuses.
+            # Refused by a `__post_init__` or by the class's own constructor.
             self.unfit(place, "value", str(error) or type(error).__name__)
             return None
 
@@ -314,7 +314,7 @@ def _adapter(pydantic: Any, hint: Any) -> Any:
         # As `functions.describe` declares bytes.
         return pydantic.TypeAdapter(hint, config=pydantic.ConfigDict(val_json_bytes="base64"))
     except pydantic.errors.PydanticUserError:
-        pass  # The type has a config of its own.
+        pass  # The type has its own config.
     try:
         return pydantic.TypeAdapter(hint)
     except pydantic.errors.PydanticUserError as error:

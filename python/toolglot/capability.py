@@ -54,7 +54,7 @@ class CapabilityStore:
     'ignored'
 
     Args:
-        path: The file, made if there is none; without one, nothing outlives the store.
+        path: The file, created if missing; without one, nothing outlives the store.
         ttl: How long what was learned counts, in seconds.
         clock: Returns the time in seconds since 1970.
 
@@ -104,7 +104,7 @@ class CapabilityStore:
                 OpenRouter's list of models or of a model's endpoints, or ``GET /v1/models`` of llama.cpp, vLLM or SGLang.
 
         Raises:
-            ProviderError: It is none of these, or the model is not in it.
+            ProviderError: It has none of these shapes, or the model is not in it.
         """
         with self._known(model, base_url, change=True) as learned:
             return learned.tell(model, base_url, answer, self._now())
@@ -209,7 +209,7 @@ def capabilities(model: str, base_url: str | None = None, store: CapabilityStore
 def supports_native_tool_calling(model: str, base_url: str | None = None, store: CapabilityStore | None = None) -> bool:
     """Return whether a model at a base URL is known to take tools natively and to call them.
 
-    What is unknown is ``False`` here; :func:`capabilities` tells it apart from "no".
+    What is unknown is ``False`` here; :func:`capabilities` distinguishes it from "no".
 
     >>> from toolglot import supports_native_tool_calling
     >>> supports_native_tool_calling("llama-3.3-70b-versatile", "https://api.groq.com/openai/v1")

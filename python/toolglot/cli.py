@@ -42,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
     main = argparse.ArgumentParser(
         prog="toolglot",
         description="Tool calling that works the same with every model and every provider.",
-        epilog="'toolglot COMMAND --help' tells more about a command.",
+        epilog="'toolglot COMMAND --help' describes a command.",
     )
     main.add_argument("--version", action="version", version=f"toolglot {__version__}")
     commands = main.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
@@ -212,7 +212,7 @@ def run_normalize(arguments: argparse.Namespace, out: TextIO) -> int:
     """``toolglot normalize``."""
     tools = None if arguments.tools is None else read_tools(arguments.tools)
     options = {**options_of(arguments), "provider": arguments.provider}
-    normalize({"choices": [{"message": {"content": ""}}]}, **options)  # What is wrong with the options is told once.
+    normalize({"choices": [{"message": {"content": ""}}]}, **options)  # Wrong options are reported once.
 
     def turns() -> Iterator[tuple[str, Turn | Failure]]:
         for label, body in responses(arguments.files or ["-"], arguments.field):
@@ -263,7 +263,7 @@ def run_explain(arguments: argparse.Namespace, out: TextIO) -> int:
 
 
 def in_colour(wanted: str, out: TextIO) -> bool:
-    """Whether to print colour: what was asked for, else whether somebody looks at a terminal that can."""
+    """Return whether to print colour: as asked for, else whether the output is a terminal that has it."""
     if wanted != "auto":
         return wanted == "always"
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and out.isatty()

@@ -14,7 +14,7 @@ __all__ = ["load_config"]
 
 
 def load_config(path: Any) -> Config:
-    """Read a configuration from a file of JSON, TOML or YAML, chosen by its ending.
+    """Read a configuration from a file of JSON, TOML or YAML, by its file extension.
 
     YAML takes ``PyYAML``; TOML takes ``tomli`` before Python 3.11.
 

@@ -97,7 +97,7 @@ class BadMessageError(ToolglotError, ValueError):
 
 
 class WireError(ToolglotError, ValueError):
-    """A client's request that no backend could answer, with what the client is to be told.
+    """A client's request that no backend could answer, with the response for the client.
 
     Attributes:
         code: What is wrong, as a fixed word: ``invalid_value``, ``invalid_tool_schema``, ``invalid_tool_call_id``,
@@ -125,11 +125,11 @@ class WireError(ToolglotError, ValueError):
 class CallError(ToolglotError, ValueError):
     """A call that was not run: it must not run, or its arguments are not what the annotations say.
 
-    ``str(error)`` is made to be told to the model: what is wrong, and what is expected.
+    ``str(error)`` is written for the model: what is wrong, and what is expected.
 
     Attributes:
         call: The call, with the status that says why it was not run; ``call.error_message(provider=...)`` says the same
-            in the names that a provider was told.
+            in the names declared to a provider.
     """
 
     code = "bad_call"

@@ -87,7 +87,7 @@ class _Definitions(dict[str, Any]):
         own = schema.pop("$defs", {})
         root = schema["$ref"].removeprefix(_DEFS) if "$ref" in schema else hint.__name__
         own.setdefault(root, schema)
-        # One name that means something else here: none of these is told by its name then.
+        # The same name means something else here, so none of them can be identified by name.
         clash = any(name in self and self[name] != part for name, part in own.items())
         names = {name: self._free(name) if clash else name for name in own}
         self.update({names[name]: _renamed(part, names) for name, part in own.items()})
@@ -146,7 +146,7 @@ def _model(item: Any) -> dict[str, Any] | None:
         return None
     return {
         "name": item.__name__,
-        # Its own: a class without one would be told with the words of the class that it derives from.
+        # Only its own docstring: a class without one would inherit that of its base.
         "description": inspect.cleandoc(item.__doc__ or ""),
         "inputSchema": item.model_json_schema(),
     }
@@ -226,7 +226,7 @@ def _is_context(hint: Any) -> bool:
 
 
 def _hints(function: Any) -> dict[str, Any]:
-    """Return the types of a function's parameters. What it returns is nobody's interest, and may name what is not there."""
+    """Return the types of a function's parameters. The return type is not evaluated: it may name what cannot be imported."""
     function = inspect.unwrap(function)
     if not inspect.isroutine(function):  # A partial of an object that can be called.
         function = type(function).__call__
@@ -333,7 +333,7 @@ def _note(schema: dict[str, Any], note: Any) -> None:
         return
     if isinstance(text := getattr(note, "description", None) or getattr(note, "documentation", None), str):
         schema["description"] = text
-    # pydantic's Field keeps what it says in notes of its own.
+    # pydantic's Field keeps its constraints in its own metadata.
     for constraint in (note, *(getattr(note, "metadata", None) or ())):
         _constrain(schema, constraint)
 
@@ -368,7 +368,7 @@ def _constrain(schema: dict[str, Any], note: Any) -> None:
 
 
 def _default(schema: dict[str, Any], default: Any) -> None:
-    """Say what is taken where nothing is given, if JSON has a form for it: none for an infinite timeout, say."""
+    """Return a parameter's default, if JSON can express it (an infinite timeout, for one, it cannot)."""
     if isinstance(default, enum.Enum):
         default = default.value
     if default is None or isinstance(default, (str, int)) or (isinstance(default, float) and math.isfinite(default)):

@@ -13,11 +13,11 @@ __all__ = ["Messages", "check_history", "convert_messages", "repair_history"]
 
 
 TEXT = "text"
-"""The name under which models without native tools stand beside the providers."""
+"""The name under which models without native tools are addressed like a provider."""
 
 
 class Messages(list[Any]):
-    """Messages in a provider's shape: a plain list, with what stands beside it.
+    """Messages in a provider's shape: a plain list, with what belongs to it but is no message.
 
     For Bedrock they are as boto3 takes them, media as bytes; base64 text is read as well. All else, ``side`` too, is JSON.
 
@@ -65,13 +65,13 @@ def convert_messages(
             OpenRouter gets Claude's with its signatures. ``"text"``: Chat Completions for a model without native tools,
             with calls and results written as text. There is no way back from it, and nothing is kept in ``side``.
         provider: The same, under the name that it has elsewhere.
-        source: The provider the messages are for; "auto" tells by their shape.
-        system: The system prompt that stood beside the messages.
+        source: The provider the messages are for; "auto" detects it from their shape.
+        system: The system prompt, where it was not one of the messages.
         side: What an earlier conversion kept in ``Messages.side``.
         dialect: With ``to="text"``, how the calls are spelt; ``"auto"``, the default, is plain JSON.
 
     Raises:
-        BadMessageError: A message is none; ``place`` has its index.
+        BadMessageError: An item is not a message; ``place`` has its index.
         BadOptionError: ``dialect`` is given for another provider than ``"text"``.
         UnknownProviderError: No provider of that name.
 
@@ -89,7 +89,7 @@ def convert_messages(
     if to == TEXT:
         from ._chat import as_text
 
-        # What stands beside the messages is found by their places, and calls and results have other ones now.
+        # The side channel refers to messages by index, and calls and results have moved.
         converted, kept = as_text(converted, dialect or "auto"), {}
     return Messages(converted, provider=to, system=prompt, side=kept, issues=issues)
 
@@ -99,10 +99,10 @@ def check_history(messages: Iterable[Any], provider: str = "auto") -> list[Issue
 
     Args:
         messages: Dicts or SDK objects, or a :class:`Messages`.
-        provider: The provider the messages are for; "auto" is that of the :class:`Messages`, or tells by their shape.
+        provider: The provider the messages are for; "auto" is that of the :class:`Messages`, or is detected from their shape.
 
     Raises:
-        BadMessageError: A message is none; ``place`` has its index.
+        BadMessageError: An item is not a message; ``place`` has its index.
         UnknownProviderError: No provider of that name.
     """
     provider, _, _ = _brought(messages, provider, None, None)
@@ -119,20 +119,20 @@ def repair_history(
 ) -> Messages:
     """Mend what :func:`check_history` finds; ``issues`` of the result says what was done, and where.
 
-    Results are moved behind their calls, an error that says that none was recorded stands for missing ones, those that
-    answer no call become text; ids, names and arguments are brought into the provider's form; empty messages go. What
-    stands beside the messages goes with them.
+    Results are moved behind their calls, missing ones become an error result that says so, those that
+    answer no call become text; ids, names and arguments are brought into the provider's form; empty messages go. The system prompt and the
+    side channel are kept.
 
     Args:
         messages: Dicts or SDK objects; a :class:`Messages` brings its provider, system prompt and side channel along.
-        provider: The provider the messages are for; "auto" tells by their shape. The result's ``provider`` names it.
-        system: The system prompt that stood beside the messages.
+        provider: The provider the messages are for; "auto" detects it from their shape. The result's ``provider`` names it.
+        system: The system prompt, where it was not one of the messages.
         side: What an earlier conversion kept in ``Messages.side``.
-        tools: The tools that are offered: a name of theirs that the provider refuses becomes the one that it was told.
+        tools: The tools that are offered: a name of theirs that the provider refuses becomes the spelling declared to it.
             Without them it becomes one that no other call of the history has.
 
     Raises:
-        BadMessageError: A message is none; ``place`` has its index.
+        BadMessageError: An item is not a message; ``place`` has its index.
         UnknownProviderError: No provider of that name.
     """
     provider, system, side = _brought(messages, provider, system, side)
@@ -148,7 +148,7 @@ def _chat(provider: str) -> str:
 def _brought(
     messages: Iterable[Any], provider: str, system: Any, side: dict[str, Any] | None
 ) -> tuple[str, Any, dict[str, Any] | None]:
-    """What the caller did not say, as a :class:`Messages` has it: whose shape it is, and what stands beside it."""
+    """What the caller did not say, taken from a :class:`Messages`: its provider, system prompt and side channel."""
     if not isinstance(messages, Messages):
         return provider, system, side
     return (

@@ -70,7 +70,7 @@ class ToolOutcome:
     output: Any = None
     """The tool's result, where it succeeded."""
     error: str = ""
-    """Why there is none, in words for the model."""
+    """Why the call has no output, in words for the model."""
     exception: Exception | None = field(default=None, compare=False, repr=False)
     """What the tool raised, if it did; it is logged as well."""
 
@@ -238,7 +238,7 @@ class ToolCalling:
     def with_tool_prompt(self, messages: list[Any]) -> list[Any]:
         """The messages to send: in text mode with the tools in the system prompt, else as they are.
 
-        Where the provider takes its system prompt beside the messages (Anthropic, Gemini, Bedrock), the tools stand at the
+        Where the provider takes its system prompt beside the messages (Anthropic, Gemini, Bedrock), the tools are put at the
         beginning of the first user message.
         """
         settings = self._settings
@@ -384,7 +384,7 @@ class ToolCalling:
         Args:
             execute: Takes a ToolCall and returns the result: a coroutine function, or a function, which runs in a
                 thread. Or functions by the names of their tools, which get the arguments as their annotations say; or a
-                ToolSet of functions. None stands for the functions that the service's own tools were made of.
+                ToolSet of functions. None means the functions that the service's own tools were made of.
                 What a function raises becomes an error result, is logged (``toolglot.service``), and is the outcome's
                 ``exception``; a result that says so as MCP's do (``isError``, ``is_error``), or as a service's own
                 executor (``success``, ``output``, ``error``), is an error as well. Which server has the tool is
@@ -403,7 +403,7 @@ class ToolCalling:
             return []
         if exchange.outcomes is not None:
             return list(exchange.outcomes)
-        # Not what stands in the exchange when they are done: by then it may be another answer's.
+        # Not read from the exchange once they are done: by then it may hold another answer.
         if exchange.running is None:
             outcomes = await self._run_all(exchange, run, exchange.turn.tool_calls)
         else:
@@ -419,7 +419,7 @@ class ToolCalling:
         try:
             outcomes = list(await asyncio.gather(*(self._outcome(execute, call) for call in calls)))
         finally:
-            # A new answer may stand there by now.
+            # The exchange may hold a new answer by now.
             if exchange.running is running:
                 exchange.outcomes = outcomes
             running.set_result(outcomes)
@@ -524,7 +524,7 @@ def _check(settings: _Settings) -> None:
         raise BadOptionError(f"{timeout} seconds are no time to wait; None sets no limit", "timeout")
     # Made for its errors as well.
     settings.wire = StreamNormalizer(settings.provider, **_reading(settings, None)).provider or "openai"
-    # A dialect that cannot be shown to the model is told here, not in the middle of a conversation.
+    # A dialect that cannot be shown to the model raises here, not in the middle of a conversation.
     settings.tools.to_prompt(settings.dialect if settings.mode == "text" else "auto")
 
 
@@ -555,7 +555,7 @@ def _chat(role: str, content: str) -> dict[str, Any]:
 
 
 def _prompt_stands_beside(provider: str) -> bool:
-    """The provider takes its system prompt beside the messages, not as one of them."""
+    """Whether the provider takes its system prompt in a field of its own, not as a message."""
     return convert_messages([_chat("system", "-"), _chat("user", "-")], to=provider, source="openai").system is not None
 
 
