@@ -50,21 +50,31 @@ def convert_messages(
     source: str = "auto",
     system: Any = None,
     side: dict[str, Any] | None = None,
+    tools: Any = None,
+    dialect: Any = None,
 ) -> Messages:
     """Convert a history from one provider's shape to another's, calls, results, media and system prompt included.
 
     Args:
         messages: Dicts or SDK objects; a :class:`Messages` brings its provider, system prompt and side channel along.
         to: The provider to write for. DeepSeek and Moonshot get the reasoning of other models back, which they demand;
-            OpenRouter gets Claude's with its signatures.
+            OpenRouter gets Claude's with its signatures. ``"text"`` is for a model without native tools: messages of Chat
+            Completions, in which calls and results are text.
         provider: The same, under the name that it has elsewhere.
         source: The provider the messages are for; "auto" tells by their shape.
         system: The system prompt that stood beside the messages.
         side: What an earlier conversion kept in ``Messages.side``.
+        tools: The tools that are offered: calls of those that take free text (OpenAI's ``custom``) and their results become
+            ``custom_tool_call`` and ``custom_tool_call_output`` for Responses. For all other providers they are calls of a
+            function with one string, ``input``, as :meth:`ToolSet.to` declares such tools there.
+        dialect: For ``"text"``, how calls and results are spelt; ``"auto"``, the default, is the form for plain JSON.
 
     Raises:
         BadMessageError: A message is none; ``place`` has its index.
         UnknownProviderError: No provider of that name.
+        BadToolError: No tool can be read from ``tools``.
+        UnknownDialectError: No dialect is called so.
+        BadOptionError: ``dialect`` is given for another provider than ``"text"``.
 
     >>> import toolglot
     >>> toolglot.convert_messages([{"role": "user", "content": "Hi"}], to="gemini")
@@ -74,7 +84,9 @@ def convert_messages(
         raise TypeError("convert_messages() needs the provider to write for, as `to` or as `provider`")
     to = to or provider or ""
     source, system, side = _brought(messages, source, system, side)
-    converted, prompt, kept, issues = _core._convert_messages(messages, to, source, system, side)
+    converted, prompt, kept, issues = _core._convert_messages(messages, to, source, system, side, tools, dialect)
+    # Calls as text stand in messages of Chat Completions.
+    to = "openai" if to == "text" else to
     return Messages(converted, provider=to, system=prompt, side=kept, issues=issues)
 
 
