@@ -18,17 +18,41 @@ TOOLS = ToolSet(
     [
         {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}},
         {"name": "clock:get.time", "parameters": {"type": "object", "properties": {"time zone": {"type": "string"}}}},
+        {"type": "custom", "name": "apply_patch"},
     ]
 )
 STATUSES = ["ok", "repaired", "invalid", "malformed", "incomplete", "unknown_tool"]
-ARGUMENTS = ["{}", '{"city": "Bern"}', '{"time zone": "UTC"}', "[1]", '"x"', "null", '{"a": {"b": [1, null]}}']
-NAMES = ["get_weather", "clock:get.time", "clock_get_time", "nope", "no such tool!", "ünïcode", "a" * 100, "9x", ""]
+ARGUMENTS = [
+    "{}",
+    '{"input": "*** Begin Patch"}',
+    '{"city": "Bern"}',
+    '{"time zone": "UTC"}',
+    "[1]",
+    '"x"',
+    "null",
+    '{"a": {"b": [1, null]}}',
+]
+NAMES = [
+    "get_weather",
+    "apply_patch",
+    "clock:get.time",
+    "clock_get_time",
+    "nope",
+    "no such tool!",
+    "ünïcode",
+    "a" * 100,
+    "9x",
+    "",
+]
 
 calls = st.builds(
-    lambda name, arguments, status, id: ToolCall(name, arguments, status=status, id=id, raw="<tool_call>{" * 2),
+    lambda name, arguments, status, freeform, id: ToolCall(
+        name, arguments, status=status, freeform=freeform, id=id, raw="<tool_call>{" * 2
+    ),
     st.sampled_from(NAMES),
     st.sampled_from(ARGUMENTS),
     st.sampled_from(STATUSES),
+    st.booleans(),
     st.one_of(st.none(), st.text(max_size=50), st.sampled_from(["call_0", "call_1", "toolu_1", "a b"])),
 )
 turns = st.lists(
@@ -106,6 +130,40 @@ def test_a_history_of_read_calls_is_valid(provider: str, rounds: list[list[tuple
             for call in turn.tool_calls
         ]
         messages += toolglot.format_tool_results(outcomes, provider=provider)
+    assert toolglot.check_history(messages, provider) == []
+
+
+ITEMS = st.lists(
+    st.tuples(
+        st.sampled_from(["custom_tool_call", "function_call"]),
+        st.sampled_from(["apply_patch", "get_weather", "nope"]),
+        st.sampled_from([*WRITTEN, '{"input": "x"}']),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@pytest.mark.parametrize("tools", [None, TOOLS])
+@pytest.mark.parametrize("provider", PROVIDERS)
+@given(items=ITEMS, status=st.sampled_from(["completed", "incomplete"]))
+def test_a_history_of_free_text_calls_is_valid(
+    provider: str, tools: Any, items: list[tuple[str, str, str]], status: str
+) -> None:
+    output = [
+        {
+            "type": kind,
+            "id": f"{kind[0]}tc_{at}" if kind[0] == "c" else f"fc_{at}",
+            "call_id": f"call_{at}",
+            "name": name,
+        }
+        | ({"input": text} if kind == "custom_tool_call" else {"arguments": text})
+        for at, (kind, name, text) in enumerate(items)
+    ]
+    turn = toolglot.normalize({"object": "response", "status": status, "output": output}, tools=tools)
+    messages: list[Any] = [*toolglot.convert_messages([{"role": "user", "content": "?"}], to=provider)]
+    messages += flat(toolglot.assistant_message(turn, provider=provider))
+    messages += toolglot.format_tool_results([(call, "done") for call in turn.tool_calls], provider=provider)
     assert toolglot.check_history(messages, provider) == []
 
 

@@ -52,6 +52,26 @@ def test_entities_are_decoded_in_a_stream() -> None:
     assert call_made.arguments == {"command": "a & b < c"}
 
 
+ITEMS = {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}}
+
+
+@pytest.mark.parametrize(
+    ("written", "status"),
+    [('[{"a": 1}, {"a": 2}]', "repaired"), ('[{"b": 1}]', "invalid"), ("[]", "invalid"), ('{"items": []}', "ok")],
+)
+def test_a_list_is_the_only_parameter_where_that_fits(written: str, status: str) -> None:
+    """langchain#36550."""
+    tools = ToolSet([{"name": "bash", "parameters": {"type": "object", "properties": {"items": ITEMS}}}])
+    (call,) = toolglot.normalize(chat(written), tools).tool_calls
+    assert call.status == status
+    if status == "repaired":
+        assert call.arguments == {"items": json.loads(written)}
+        assert [repair.code for repair in call.repairs] == ["positional"]
+    two = {"type": "object", "properties": {"items": ITEMS, "more": {"type": "string"}}}
+    (call,) = toolglot.normalize(chat(written), ToolSet([{"name": "bash", "parameters": two}])).tool_calls
+    assert call.status == ("ok" if written.startswith("{") else "invalid")
+
+
 THINKING = {"type": "thinking", "thinking": "I think.", "signature": "S"}
 CLAUDE: list[Any] = [
     {"role": "user", "content": "?"},

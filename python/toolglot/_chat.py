@@ -9,10 +9,10 @@ from types import SimpleNamespace
 from typing import Any, Literal
 from uuid import uuid4
 
-from ._core import Dialect, Transcoder, Translation
+from ._core import Transcoder, Translation
 from .errors import BadToolError, WireError
 
-__all__ = ["MORE_CALLS", "as_dict", "as_json", "as_text", "asks_with_functions", "error_body", "new_id", "translation"]
+__all__ = ["MORE_CALLS", "as_dict", "as_json", "asks_with_functions", "error_body", "new_id", "translation"]
 
 MORE_CALLS = "the client asked with `functions`, which means one call an answer: further calls were left out"
 """Logged where a client cannot be given all calls."""
@@ -65,13 +65,6 @@ def translation(body: dict[str, Any], *, mode: Literal["native", "text"] = "nati
         return transcoder.request(as_json(body))
     except WireError as error:
         raise BadToolError(error.message, error.param) from None
-
-
-def as_text(messages: list[Any], dialect: str | Dialect) -> list[Any]:
-    """Return a history with its calls and results as text, in the dialect's form, for a model without native tools."""
-    said = translation({"messages": messages}, mode="text", dialect=dialect)
-    written: list[Any] = json.loads(said.body)["messages"]
-    return written
 
 
 def new_id() -> str:

@@ -336,6 +336,7 @@ class ToolCall:
         repairs: What was mended.
         errors: Why the status is ``"invalid"``.
         raw: The call as the model wrote it; ``""`` if it was not text.
+        freeform: The provider sent it as a call of a free-text tool.
         evidence: Why it counts as a call; None if it was not text.
         start: Where it begins in the text; None, as ``end``, if that is not known.
         end: Where it ends.
@@ -356,6 +357,7 @@ class ToolCall:
         repairs: Sequence[Repair] = ...,
         errors: Sequence[ArgumentError] = ...,
         raw: str = ...,
+        freeform: bool = False,
         evidence: _Evidence | None = None,
         start: int | None = None,
         end: int | None = None,
@@ -404,6 +406,21 @@ class ToolCall:
     @property
     def raw(self) -> str:
         """The call as the model wrote it, markers included; ``""`` for a provider's native call."""
+    @property
+    def freeform(self) -> bool:
+        """Whether the tool takes free text (OpenAI's ``custom``): the text is ``arguments["input"]``. For Responses such a call and
+        its result are written as ``custom_tool_call`` and ``custom_tool_call_output``; for all others the tool is a function with
+        one string.
+
+        >>> import toolglot
+        >>> tools = toolglot.ToolSet([{"type": "custom", "name": "apply_patch"}])
+        >>> call = toolglot.extract('<tool_call>{"name": "apply_patch", "arguments": {"input": "*** Begin Patch"}}</tool_call>', tools=tools).tool_calls[0]
+        >>> call.freeform, call.arguments
+        (True, {'input': '*** Begin Patch'})
+        >>> toolglot.format_tool_result(call, "Done", provider="openai_responses")["type"]
+        'custom_tool_call_output'
+        """
+
     @property
     def evidence(self) -> _Evidence | None:
         """Why it counts as a call, for hosts that ask before they run one; None for a provider's native call.
@@ -457,7 +474,8 @@ class ToolCall:
         Args:
             tools: The tools; None for those that were offered when the call was read.
             provider: Whose API the message goes to: tools and members are called as it was told them, as in
-                ``assistant_message``. None, or ``"text"``, for their own names, which a model in text mode was told.
+                ``assistant_message``. None for the names that OpenAI was told, and for a call that was found in text for
+                their own, which a model in text mode was told.
 
         Returns:
             None for a call that may run.
@@ -1192,7 +1210,7 @@ class Span:
         ``"content"`` and ``"reasoning"``: text, which is in the turn. ``"name"`` and ``"arguments"`` of a call, where
         they stand in the text as such, and ``"call"``, the rest of its text. ``"marker"``: markup that was taken out, and
         ``"space"``: white space next to it. ``"result"``: a tool's result that the model wrote itself. ``"dropped"``: a
-        message that is for nobody here.
+        message that is for nobody here, a call that is cut off before its name, and one that holds nothing.
         """
     @property
     def text(self) -> str:
@@ -1699,7 +1717,13 @@ def harden(text: str, *, tools: ToolSet | Iterable[Any] | None = None) -> str:
     """
 
 def _convert_messages(
-    messages: Iterable[Any], to: str, source: str, system: Any, side: dict[str, Any] | None
+    messages: Iterable[Any],
+    to: str,
+    source: str,
+    system: Any,
+    side: dict[str, Any] | None,
+    tools: ToolSet | Iterable[Any] | None,
+    dialect: str | Dialect | None,
 ) -> tuple[list[Any], Any, dict[str, Any], list[Issue]]: ...
 def _check_history(messages: Iterable[Any], provider: str) -> list[Issue]: ...
 def _repair_history(

@@ -7,7 +7,6 @@ from typing import Any
 
 from . import _core
 from ._core import Dialect, Issue
-from .errors import BadOptionError
 
 __all__ = ["Messages", "check_history", "convert_messages", "repair_history"]
 
@@ -55,6 +54,7 @@ def convert_messages(
     source: str = "auto",
     system: Any = None,
     side: dict[str, Any] | None = None,
+    tools: Any = None,
     dialect: str | Dialect | None = None,
 ) -> Messages:
     """Convert a history from one provider's shape to another's, calls, results, media and system prompt included.
@@ -63,17 +63,22 @@ def convert_messages(
         messages: Dicts or SDK objects; a :class:`Messages` brings its provider, system prompt and side channel along.
         to: The provider to write for. DeepSeek and Moonshot get the reasoning of other models back, which they demand;
             OpenRouter gets Claude's with its signatures. ``"text"``: Chat Completions for a model without native tools,
-            with calls and results written as text. There is no way back from it, and nothing is kept in ``side``.
+            with calls and results written as text. There is no way back from it.
         provider: The same, under the name that it has elsewhere.
         source: The provider the messages are for; "auto" detects it from their shape.
         system: The system prompt, where it was not one of the messages.
         side: What an earlier conversion kept in ``Messages.side``.
-        dialect: With ``to="text"``, how the calls are spelt; ``"auto"``, the default, is plain JSON.
+        tools: The tools that are offered: calls of those that take free text (OpenAI's ``custom``) and their results become
+            ``custom_tool_call`` and ``custom_tool_call_output`` for Responses. For all other providers they are calls of a
+            function with one string, ``input``, as :meth:`ToolSet.to` declares such tools there.
+        dialect: For ``"text"``, how calls and results are spelt; ``"auto"``, the default, is the form for plain JSON.
 
     Raises:
         BadMessageError: An item is not a message; ``place`` has its index.
-        BadOptionError: ``dialect`` is given for another provider than ``"text"``.
         UnknownProviderError: No provider of that name.
+        BadToolError: No tool can be read from ``tools``.
+        UnknownDialectError: No dialect is called so.
+        BadOptionError: ``dialect`` is given for another provider than ``"text"``.
 
     >>> import toolglot
     >>> toolglot.convert_messages([{"role": "user", "content": "Hi"}], to="gemini")
@@ -83,14 +88,8 @@ def convert_messages(
         raise TypeError("convert_messages() needs the provider to write for, as `to` or as `provider`")
     to = to or provider or ""
     source, system, side = _brought(messages, source, system, side)
-    if dialect is not None and to != TEXT:
-        raise BadOptionError('dialect= is for to="text"', "dialect")
-    converted, prompt, kept, issues = _core._convert_messages(messages, _chat(to), _chat(source), system, side)
-    if to == TEXT:
-        from ._chat import as_text
-
-        # The side channel refers to messages by index, and calls and results have moved.
-        converted, kept = as_text(converted, dialect or "auto"), {}
+    converted, prompt, kept, issues = _core._convert_messages(messages, to, _chat(source), system, side, tools, dialect)
+    to = _chat(to)
     return Messages(converted, provider=to, system=prompt, side=kept, issues=issues)
 
 

@@ -74,10 +74,6 @@ impl Found {
         Self::Members(Vec::new())
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        matches!(self, Self::Members(members) if members.is_empty())
-    }
-
     /// There are none, or an empty object.
     pub(crate) fn say_nothing(&self) -> bool {
         match self {

@@ -96,6 +96,7 @@ impl Call {
             repairs: self.repairs,
             errors: self.errors,
             raw: Cow::Borrowed(text.get(self.raw.clone()).unwrap_or("")),
+            freeform: false,
             evidence: Some(self.evidence),
             span: Some(self.raw),
         }

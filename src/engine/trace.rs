@@ -29,7 +29,7 @@ pub(crate) enum Noted {
     Content,
     /// A tool's result that the model wrote itself.
     Result,
-    /// A message for nobody here.
+    /// A message for nobody here, or a call that is cut off before its name.
     Dropped,
     /// It was read as a call and turned out to be none. The name, if there is one.
     Kept(Reason, Piece),

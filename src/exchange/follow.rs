@@ -182,8 +182,8 @@ pub(super) fn correction(turn: &Turn<'_>, tools: &ToolSet, target: Option<&Targe
             rest.push(Part::Text(why));
             continue;
         }
-        let (id, name) = (call.id.to_string(), call.name.to_string());
-        answers.push(Part::Answer(Answer { id, name, parts: vec![Part::Text(why)], is_error: true }));
+        let (id, name, custom) = (call.id.to_string(), call.name.to_string(), call.freeform);
+        answers.push(Part::Answer(Answer { id, name, parts: vec![Part::Text(why)], is_error: true, custom }));
     }
     let mut answer = turn_message(turn);
     answer.parts.retain(|part| !matches!(part, Part::Call(call) if call.name.is_empty()));

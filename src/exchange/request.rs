@@ -4,7 +4,7 @@ use super::mode::Mode;
 use super::spoken;
 use super::{Options, api::Streaming};
 use crate::error::{Error, ErrorCode};
-use crate::provider::{Message, Part, Role, write_history};
+use crate::provider::{Message, Part, Role, history_as_text, write_history};
 use crate::schema::convert::{Choice, ToolChoice};
 use crate::schema::{Resolution, ToolSet};
 use serde_json::{Map, Value, json};
@@ -49,7 +49,7 @@ impl Ask<'_> {
                 if offers {
                     put(&mut prompt, &self.tools.to_prompt(self.endpoint.dialect())?);
                 }
-                spoken::in_dialect(&self.real_names(), self.endpoint.dialect())?
+                history_as_text(&self.real_names(), self.endpoint.dialect())?
             }
             Mode::JsonSchema | Mode::JsonObject => {
                 if offers {

@@ -38,6 +38,7 @@ mod reader;
 mod results;
 mod routes;
 mod settle;
+mod spoken;
 mod stream;
 mod text;
 mod wire;
@@ -57,9 +58,11 @@ pub(crate) use node::mend_surrogates;
 #[cfg(feature = "python")]
 pub(crate) use node::{CARRIED, is_unread};
 pub use results::{
-    ResultOptions, ToolResult, bytes_result, call_of, format_tool_result, format_tool_results, text_results,
+    Called, ResultOptions, ToolResult, bytes_result, call_of, format_tool_result, format_tool_results, text_results,
 };
 pub use routes::writes_entities;
+pub(crate) use spoken::with_calls_as;
+pub use spoken::{convert_to_text, history_as_text};
 pub use stream::StreamNormalizer;
 
 use crate::dialect::Dialects;

@@ -263,8 +263,13 @@ impl Responses {
     fn call(&mut self, index: u64, node: &Node<'_>, custom: bool, done: bool, out: &mut Assembly) {
         let whole = if custom { node.get("input") } else { arguments::find(node, "arguments") };
         if self.find(index).is_none() {
-            let (id, name) = (node.text("call_id").or_else(|| node.text("id")), node.text("name"));
-            let Some(at) = out.call_start(Some(index), id.unwrap_or_default(), name.unwrap_or_default()) else {
+            let (id, name) = (node.text("call_id").or_else(|| node.text("id")), node.text("name").unwrap_or_default());
+            // Of several tools of one name the namespace tells which.
+            let qualified = node.text("namespace").map(|namespace| format!("{namespace}:{name}"));
+            let tools = out.reading.tools.as_deref();
+            let known = qualified.filter(|name| tools.is_some_and(|tools| tools.get(name).is_some()));
+            let name = known.as_deref().unwrap_or(name);
+            let Some(at) = out.call_start(Some(index), id.unwrap_or_default(), name) else {
                 return;
             };
             if let Some(slot) = out.calls.slots.get_mut(at) {

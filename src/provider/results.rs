@@ -42,12 +42,15 @@ pub struct ToolResult {
     pub parts: Vec<Part>,
     /// The tool failed.
     pub is_error: bool,
+    /// It is that of a call of free text ([`ToolCall::freeform`](crate::turn::ToolCall::freeform)), which Responses tells apart.
+    pub freeform: bool,
 }
 
 impl ToolResult {
     /// Reads `result`: text, any JSON value, MCP's `CallToolResult`, or a list of MCP's content blocks.
     pub fn new(id: &str, name: &str, result: &Value, is_error: bool) -> Self {
-        let mut out = Self { id: id.to_owned(), name: name.to_owned(), parts: Vec::new(), is_error };
+        let (id, name) = (id.to_owned(), name.to_owned());
+        let mut out = Self { id, name, parts: Vec::new(), is_error, freeform: false };
         match result {
             Value::Null => {}
             Value::String(text) => out.parts.push(Part::Text(text.clone())),
@@ -228,25 +231,45 @@ pub fn bytes_result(bytes: &[u8]) -> Value {
     }
 }
 
-/// The id and the name of a call in any provider's shape; a text is an id.
+/// The call that a result answers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Called {
+    /// Its id.
+    pub id: String,
+    /// The tool's name.
+    pub name: String,
+    /// It is one of free text ([`ToolCall::freeform`](crate::turn::ToolCall::freeform)).
+    pub freeform: bool,
+}
+
+impl Called {
+    /// The call of that id and name, of a function.
+    pub fn new(id: &str, name: &str) -> Self {
+        Self { id: id.to_owned(), name: name.to_owned(), freeform: false }
+    }
+}
+
+/// The call that stands there in any provider's shape; a text is an id.
 ///
 /// # Errors
 /// [`ErrorCode::BadMessage`] if there is neither.
-pub fn call_of(call: &Value) -> Result<(String, String), Error> {
+pub fn call_of(call: &Value) -> Result<Called, Error> {
     if let Some(id) = call.as_str().filter(|id| !id.is_empty()) {
-        return Ok((id.to_owned(), String::new()));
+        return Ok(Called::new(id, ""));
     }
     let node = Node::from(call);
     let inner = node.get("functionCall").or_else(|| node.get("function_call")).or_else(|| node.get("toolUse"));
     let node = inner.unwrap_or(&node);
     let ids = ["call_id", "id", "toolUseId", "tool_use_id", "tool_call_id"];
     let id = ids.iter().find_map(|key| node.text(key)).unwrap_or_default();
-    let function = node.get("function").or_else(|| node.get("custom")).unwrap_or(node);
+    let custom = node.get("custom").filter(|custom| custom.is_object());
+    let freeform = custom.is_some() || node.text("type") == Some("custom_tool_call");
+    let function = node.get("function").or(custom).unwrap_or(node);
     let name = function.text("name").unwrap_or_default();
     if id.is_empty() && name.is_empty() {
         return Err(Error::new(ErrorCode::BadMessage, "a call with an id or a name, or its id, is needed"));
     }
-    Ok((id.to_owned(), name.to_owned()))
+    Ok(Called { freeform, ..Called::new(id, name) })
 }
 
 /// The results of one turn as the messages `provider` wants: one user message for Anthropic and Bedrock, one content of
@@ -268,8 +291,8 @@ pub fn format_tool_results(
             let message = format!("{} pairs results by the tool's name: pass the call, not its id", provider.as_str());
             return Err(Error::at(ErrorCode::BadMessage, format!("/{index}"), message));
         }
-        let result = result.limited(options);
-        let answer = Answer { id: result.id, name: result.name, parts: result.parts, is_error: result.is_error };
+        let ToolResult { id, name, parts: said, is_error, freeform } = result.limited(options);
+        let answer = Answer { id, name, parts: said, is_error, custom: freeform };
         parts.push(Part::Answer(answer));
     }
     Ok(write_history(&[Message::new(Role::Tool, parts)], provider).messages)

@@ -58,6 +58,7 @@ pub(super) fn call(slot: &Slot, cut: bool, reading: &Reading) -> ToolCall<'stati
     let cut = cut || slot.said == Said::Cut;
     let named = name(&slot.name, tools, policy.names);
     let mut call = ToolCall::new(slot.id.clone(), named.name, Arguments::default());
+    call.freeform = slot.custom;
     if slot.too_long || slot.text.len() > policy.max_arguments_bytes {
         call.status = CallStatus::Malformed;
         call.raw = Cow::Owned(slot.text.clone());
@@ -89,6 +90,13 @@ pub(super) fn call(slot: &Slot, cut: bool, reading: &Reading) -> ToolCall<'stati
     }
     if named.unknown && policy.unknown_tools != crate::engine::UnknownTools::Allow && call.status.readable() {
         call.status = CallStatus::UnknownTool;
+    }
+    if call.status == CallStatus::Invalid
+        && let Some(tool) = tools.and_then(|tools| tools.get(&call.name))
+        && crate::schema::listed(tool, &call.arguments.to_value()).is_some()
+    {
+        // Judged with the tool at hand, it is no list out of place.
+        (call.status, call.errors, call.raw) = (CallStatus::Ok, Vec::new(), Cow::Borrowed(""));
     }
     if !slot.custom && call.status.runnable() {
         settle(&mut call, slot, tools, policy);

@@ -10,7 +10,7 @@ use super::text::{Input, Place, Text, Whole, whole};
 use super::tools::{ToolSet, told_target};
 use crate::engine::{self, Found, Value};
 use crate::provider::Provider;
-use crate::schema;
+use crate::schema::{self, convert::Format, convert::Target};
 use crate::turn::{self, CallStatus, Evidence};
 use crate::{Error, ErrorCode};
 use pyo3::intern;
@@ -33,6 +33,8 @@ pub(super) struct ToolCall {
     // Most calls have none, and small objects are made faster.
     faults: Option<Box<Faults>>,
     raw: Text,
+    /// It came as a call of free text.
+    freeform: bool,
     evidence: Option<Evidence>,
     place: Place,
     input: Input,
@@ -59,7 +61,8 @@ impl ToolCall {
         let (name, raw) = (Keys::open(py).get(&call.name), Text::Made(call.raw.into_owned()));
         let found = (raw, call.evidence, Place::of(call.span));
         let from = (Input::None, tools);
-        Self::of(Self::id_of(py, &call.id), name, call.arguments.into(), call.status, faults, found, from)
+        let of = Self::of(Self::id_of(py, &call.id), name, call.arguments.into(), call.status, faults, found, from);
+        Self { freeform: call.freeform, ..of }
     }
 
     /// The call as it was found in the `input`, which is the text `all`; `names` makes its name.
@@ -98,6 +101,7 @@ impl ToolCall {
             status,
             faults,
             raw,
+            freeform: false,
             evidence,
             place,
             input,
@@ -146,6 +150,7 @@ impl ToolCall {
             repairs: self.repairs().to_vec(),
             errors: self.errors().to_vec(),
             raw: Cow::Borrowed(self.raw.as_str(self.input.as_str(py))),
+            freeform: self.freeform,
             evidence: self.evidence,
             span: self.input.characters(py, &self.place),
         })
@@ -164,7 +169,21 @@ impl ToolCall {
         let told = tools.and_then(|tools| provider.told_arguments(tools, &call.name, &call.arguments));
         let name = provider.told(tools, &call.name).into_owned().into();
         let arguments = told.map_or(call.arguments, |json| turn::Arguments::Json(json.into()));
-        Ok(turn::ToolCall { name, arguments, ..call })
+        let freeform = self.is_freeform(py, tools)?;
+        Ok(turn::ToolCall { name, arguments, freeform, ..call })
+    }
+
+    /// It is a call of free text: it came as one, or the tool takes free text, by `tools`, else by those that were offered.
+    pub(super) fn is_freeform(&self, py: Python<'_>, tools: Option<&schema::ToolSet>) -> PyResult<bool> {
+        let name = self.name.to_str(py)?;
+        Ok(self.freeform || tools.or_else(|| self.tools()).is_some_and(|tools| tools.takes_text(name)))
+    }
+
+    /// Whom a message about the call is for: the `provider`, else whoever made the call. A model that was told of its tools natively
+    /// knows them by the names that an API takes, one in text mode by their own.
+    pub(super) fn target(&self, provider: Option<&str>) -> Result<Option<Target>, Error> {
+        let native = self.evidence.is_none().then(|| Target::new(Format::OpenAi));
+        if provider.is_none() { Ok(native) } else { told_target(provider) }
     }
 
     fn core_arguments(&self, py: Python<'_>) -> turn::Arguments<'_> {
@@ -216,6 +235,9 @@ impl ToolCall {
         dict.set_item("repairs", self.repair_objects(py)?)?;
         dict.set_item("errors", self.error_objects(py)?)?;
         dict.set_item("raw", self.raw(py))?;
+        if self.freeform {
+            dict.set_item("freeform", true)?;
+        }
         dict.set_item("evidence", self.evidence())?;
         dict.set_item("start", self.start(py))?;
         dict.set_item("end", self.end(py))?;
@@ -244,8 +266,8 @@ impl ToolCall {
 
     #[new]
     #[pyo3(signature = (name, arguments, *, id=None, status="ok", repairs=Vec::new(), errors=Vec::new(), raw=Whole(String::new()),
-                        evidence=None, start=None, end=None),
-           text_signature = "(name, arguments, *, id=None, status='ok', repairs=..., errors=..., raw=..., evidence=None, start=None, end=None)")]
+                        freeform=false, evidence=None, start=None, end=None),
+           text_signature = "(name, arguments, *, id=None, status='ok', repairs=..., errors=..., raw=..., freeform=False, evidence=None, start=None, end=None)")]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         py: Python<'_>,
@@ -256,6 +278,7 @@ impl ToolCall {
         repairs: Vec<PyRef<'_, Repair>>,
         errors: Vec<PyRef<'_, ArgumentError>>,
         raw: Whole,
+        freeform: bool,
         evidence: Option<&str>,
         start: Option<Count>,
         end: Option<Count>,
@@ -283,6 +306,7 @@ impl ToolCall {
             repairs: repairs.iter().map(|repair| repair.0.clone()).collect(),
             errors,
             raw: raw.0.into(),
+            freeform,
             evidence: evidence.map(|name| word("evidence", Evidence::ALL, Evidence::as_str, name)).transpose()?,
             span: Count::given(start, "start")?.zip(Count::given(end, "end")?).map(|(start, end)| start..end),
         };
@@ -356,6 +380,12 @@ impl ToolCall {
         self.input.to_py(py, &self.raw)
     }
 
+    #[doc = stub!("ToolCall.freeform")]
+    #[getter]
+    fn freeform(&self, py: Python<'_>) -> PyResult<bool> {
+        self.is_freeform(py, None)
+    }
+
     #[doc = stub!("ToolCall.evidence")]
     #[getter]
     fn evidence(&self) -> Option<&'static str> {
@@ -401,7 +431,7 @@ impl ToolCall {
         provider: Option<&str>,
     ) -> PyResult<Option<String>> {
         let given = tools_argument(tools)?;
-        let target = told_target(provider)?;
+        let target = self.target(provider)?;
         let call = self.to_core(py)?;
         guard(|| schema::error_message(&call, given.as_deref().or_else(|| self.tools()), target.as_ref()))
     }

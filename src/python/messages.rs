@@ -10,7 +10,7 @@ use super::report::Issue;
 use super::source::tools_argument;
 use super::text::{Whole, bytes_of, whole};
 use super::turn::Turn;
-use crate::provider::{self, Provider, ResultOptions, ToolResult};
+use crate::provider::{self, Called, Provider, ResultOptions, ToolResult};
 use crate::schema;
 use crate::turn;
 use crate::{Error, ErrorCode};
@@ -21,21 +21,20 @@ use pyo3::types::{PyDict, PyIterator, PyList, PyString};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// A call's id and name, from a ToolCall, any provider's dict or object, or the id alone. The name is spelt as it was
+/// The call that a result answers, from a ToolCall, any provider's dict or object, or the id alone. The name is spelt as it was
 /// told there.
-fn call_argument(
-    call: &Bound<'_, PyAny>,
-    to: &Destination,
-    tools: Option<&schema::ToolSet>,
-) -> PyResult<(String, String)> {
+fn call_argument(call: &Bound<'_, PyAny>, to: &Destination, tools: Option<&schema::ToolSet>) -> PyResult<Called> {
     if let Ok(call) = call.cast::<ToolCall>() {
-        let (id, name) = (call.get().known_id(call.py())?.to_str(call.py())?, call.get().name.to_str(call.py())?);
-        return Ok((id.to_owned(), to.told(tools.or_else(|| call.get().tools()), name.to_owned())));
+        let (py, call) = (call.py(), call.get());
+        let (id, name) = (call.known_id(py)?.to_str(py)?, call.name.to_str(py)?);
+        let told = to.told(tools.or_else(|| call.tools()), name.to_owned());
+        return Ok(Called { freeform: call.is_freeform(py, tools)?, ..Called::new(id, &told) });
     }
-    let (id, name) = provider::call_of(&from_payload::<Value>(call)?)?;
+    let call = provider::call_of(&from_payload::<Value>(call)?)?;
+    let freeform = call.freeform || tools.is_some_and(|tools| tools.takes_text(&call.name));
     // An id alone has no name.
-    let name = if name.is_empty() { name } else { to.told(tools, name) };
-    Ok((id, name))
+    let name = if call.name.is_empty() { call.name } else { to.told(tools, call.name) };
+    Ok(Called { name, freeform, ..call })
 }
 
 /// What has not run yet is no result: nobody awaited it, or asked for what it yields. Its type says so, as an object may answer to
@@ -47,8 +46,11 @@ fn is_pending(result: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// A tool's result: JSON, bytes, an exception, or anything else by its `str`.
-fn result_argument(call: (String, String), result: &Bound<'_, PyAny>, is_error: bool) -> PyResult<ToolResult> {
-    let (id, name) = call;
+fn result_argument(call: Called, result: &Bound<'_, PyAny>, is_error: bool) -> PyResult<ToolResult> {
+    let read = |value: &Value, is_error| ToolResult {
+        freeform: call.freeform,
+        ..ToolResult::new(&call.id, &call.name, value, is_error)
+    };
     if is_pending(result)? {
         let message = format!("{} is no result yet: await it, or make a list of it", a_type(result));
         return Err(PyTypeError::new_err(message));
@@ -59,12 +61,12 @@ fn result_argument(call: (String, String), result: &Bound<'_, PyAny>, is_error: 
             text => text?,
         };
         let text = if text.is_empty() { type_name(result) } else { format!("{}: {text}", type_name(result)) };
-        return Ok(ToolResult::new(&id, &name, &Value::String(text), true));
+        return Ok(read(&Value::String(text), true));
     }
     if let Some(bytes) = bytes_of(result) {
-        return Ok(ToolResult::new(&id, &name, &provider::bytes_result(&bytes), is_error));
+        return Ok(read(&provider::bytes_result(&bytes), is_error));
     }
-    Ok(ToolResult::new(&id, &name, &from_result(result)?, is_error))
+    Ok(read(&from_result(result)?, is_error))
 }
 
 /// Where messages go: a provider, or text of a dialect.
@@ -306,7 +308,8 @@ fn converted(py: Python<'_>, written: provider::Written, provider: Provider) -> 
 
 /// Messages in another provider's shape: messages, system prompt, what has no place there, issues.
 #[pyfunction]
-#[pyo3(name = "_convert_messages", signature = (messages, to, source, system, side))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+#[pyo3(name = "_convert_messages", signature = (messages, to, source, system, side, tools, dialect))]
 pub(super) fn convert_messages<'py>(
     py: Python<'py>,
     messages: &Bound<'py, PyAny>,
@@ -314,14 +317,25 @@ pub(super) fn convert_messages<'py>(
     source: &str,
     system: Option<&Bound<'py, PyAny>>,
     side: Option<&Bound<'py, PyAny>>,
+    tools: Option<&Bound<'py, PyAny>>,
+    dialect: Option<Spoken>,
 ) -> PyResult<Converted<'py>> {
-    let (reasoned, to, from) = (provider::Reasoned::of(to), Provider::from_name(to)?, provider_argument(source)?);
+    let (tools, reasoned) = (tools_argument(tools)?, provider::Reasoned::of(to));
+    let (to, from) = (destination(to, dialect)?, provider_argument(source)?);
     let messages = messages_argument(messages)?;
     let system = system_argument(system)?;
     let side = side_argument(side)?;
-    let convert = || provider::convert_reasoned(&messages, system.as_ref(), from, to, reasoned, side.as_ref());
-    let written = guard_detached(py, weight(&messages), convert)??;
-    converted(py, written, to)
+    let (system, side, tools) = (system.as_ref(), side.as_ref(), tools.as_deref());
+    match to {
+        Destination::Provider(to) => {
+            let convert = || provider::convert_reasoned(&messages, system, from, to, reasoned, side, tools);
+            converted(py, guard_detached(py, weight(&messages), convert)??, to)
+        }
+        Destination::Text(dialect) => {
+            let written = guard(|| provider::convert_to_text(&messages, system, from, side, dialect.get()))??;
+            converted(py, written, Provider::OpenAi)
+        }
+    }
 }
 
 /// Every violation of what the provider wants of a history.

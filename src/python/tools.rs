@@ -360,7 +360,7 @@ impl ToolSet {
         call: &Bound<'_, ToolCall>,
         provider: Option<&str>,
     ) -> PyResult<Option<String>> {
-        let target = told_target(provider)?;
+        let target = call.get().target(provider)?;
         let call = call.get().to_core(py)?;
         let set = self.core(py)?;
         guard(|| set.error_message(&call, target.as_ref()))

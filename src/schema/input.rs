@@ -1,6 +1,7 @@
 //! Reading tools in whatever shape they come: the shape is detected per item.
 use super::convert::is_carried;
 use super::plain::{Field, field};
+use super::tool::{FREEFORM, INPUT};
 use super::{Tool, ToolSource, openapi};
 use crate::error::{Error, ErrorCode};
 use serde_json::{Map, Value, json};
@@ -84,7 +85,13 @@ impl Reader {
             Value::Object(map) => map,
             other => return Err(bad(format!("a tool is an object, not {}", kind(&other)))),
         };
-        // Lists of tools inside an item: Gemini's declarations, Bedrock's toolConfig, MCP's tools/list result.
+        // A namespace of Responses is to its tools what a server is.
+        let namespace = (map.get("type").and_then(Value::as_str) == Some("namespace"))
+            .then(|| map.get_mut("name").map(std::mem::take))
+            .flatten();
+        let server = namespace.as_ref().and_then(Value::as_str).filter(|name| !name.is_empty()).or(server);
+        // Lists of tools inside an item: Gemini's declarations, Bedrock's toolConfig, MCP's tools/list result, Responses'
+        // namespaces and `additional_tools`.
         for key in ["functionDeclarations", "function_declarations", "tools"] {
             if let Some(Value::Array(items)) = map.get_mut(key) {
                 for (i, inner) in std::mem::take(items).into_iter().enumerate() {
@@ -93,7 +100,7 @@ impl Reader {
                 return Ok(());
             }
         }
-        for key in ["toolSpec", "function"] {
+        for key in ["toolSpec", "function", FREEFORM] {
             if let Some(Value::Object(body)) = map.get_mut(key) {
                 let body = std::mem::take(body);
                 return self.declaration(body, Some(&map), server, &format!("{place}/{key}"));
@@ -153,6 +160,7 @@ impl Reader {
         if is_disabled(outer.unwrap_or(&body)) {
             return Ok(());
         }
+        let mut freeform = None;
         let found = SCHEMA_KEYS.iter().copied().find(|key| body.get(*key).is_some_and(|schema| !schema.is_null()));
         let schema = match found {
             Some(key) => {
@@ -176,8 +184,9 @@ impl Reader {
                         );
                         self.problems.push(Error::at(ErrorCode::BadSchema, format!("{place}/{key}"), message));
                     }
-                    match kind {
-                        Some(_) => free_text(),
+                    freeform = kind.is_some().then(|| format_of(&mut body));
+                    match &freeform {
+                        Some(format) => free_text(format),
                         None => json!({"type": "object", "properties": {}}),
                     }
                 }
@@ -192,7 +201,7 @@ impl Reader {
             _ => String::new(),
         };
         let mut tool = Tool::new(name, description, schema);
-        tool.source = source(&mut body, outer, server);
+        tool.source = ToolSource { freeform, ..source(&mut body, outer, server) };
         self.tools.push(tool);
         Ok(())
     }
@@ -252,17 +261,33 @@ fn source(body: &mut Map<String, Value>, outer: Option<&Map<String, Value>>, ser
     let others = outer.into_iter().flatten().map(|(key, value)| (key.clone(), value.clone()));
     let extra = std::mem::take(body).into_iter().chain(others).filter(|(key, value)| {
         let other = field(key.as_bytes()) == Some(Field::Other) || is_carried(key.as_bytes());
-        other && key != "type" && !value.is_null() && !MISNAMED.contains(&key.as_str())
+        other && key != "type" && key != FREEFORM && !value.is_null() && !MISNAMED.contains(&key.as_str())
     });
-    ToolSource { server, original: None, strict, fields, extra: extra.collect() }
+    ToolSource { server, original: None, strict, freeform: None, fields, extra: extra.collect() }
 }
 
-/// The type of a tool of OpenAI's whose input is free text.
-const FREEFORM: &str = "custom";
+/// The format of a free-text tool as Responses writes it; Chat Completions has the grammar in an object of its own.
+fn format_of(body: &mut Map<String, Value>) -> Value {
+    let mut format = body.shift_remove("format").unwrap_or_default();
+    if let Some(Value::Object(grammar)) = format.get_mut("grammar").map(std::mem::take)
+        && let Some(format) = format.as_object_mut()
+    {
+        format.shift_remove("grammar");
+        format.extend(grammar);
+    }
+    format
+}
 
-/// What such a tool is to whoever knows none of them: a function with one string. Its calls are read as that, too.
-fn free_text() -> Value {
-    json!({"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]})
+/// What a free-text tool of that `format` is to whoever knows none of them: a function with one string. Its calls are read as
+/// that, too.
+fn free_text(format: &Value) -> Value {
+    let mut text = "The whole input, as plain text.".to_owned();
+    if let Some(definition) = format.get("definition").and_then(Value::as_str) {
+        let syntax = format.get("syntax").and_then(Value::as_str).unwrap_or("lark");
+        text = format!("{text} It must match this {syntax} grammar:\n{definition}");
+    }
+    let input = json!({"type": "string", "description": text});
+    json!({"type": "object", "properties": {INPUT: input}, "required": [INPUT], "additionalProperties": false})
 }
 
 /// The type of a tool that the provider runs itself or whose input is free text.

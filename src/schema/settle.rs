@@ -208,6 +208,12 @@ fn settle_slowly(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
         settled = inner;
         coercer.repairs.push(Repair::new(RepairCode::Misplaced, "one member held all arguments"));
     }
+    if let Some(object) = listed(tool, &settled) {
+        settled = object;
+        let what = "the arguments were the list that is the tool's only parameter";
+        coercer.repairs.push(Repair::new(RepairCode::Positional, what));
+        (call.status, call.errors) = (CallStatus::Ok, Vec::new());
+    }
     if tool.judge.respelt(&tool.schema) {
         coercer.repairs.append(&mut real_names(schema, &mut settled));
     }
@@ -233,6 +239,16 @@ fn settle_slowly(tool: &Tool, call: &mut ToolCall<'_>) -> bool {
         call.errors = errors;
     }
     changed
+}
+
+/// The arguments of which `list` is the only one, where it stands in their place: a list that is not empty, and that the tool's only
+/// parameter is. Source: langchain#36550.
+pub(crate) fn listed(tool: &Tool, list: &Value) -> Option<Value> {
+    let [(key, expected)] = tool.parameters.as_slice() else { return None };
+    let items = list.as_array().filter(|items| !items.is_empty())?;
+    let array = expected.allows(Expected::ARRAY) && !expected.allows(Expected::STRING);
+    let object = Value::Object([(key.clone(), Value::Array(items.clone()))].into_iter().collect());
+    (array && tool.judge.is_valid(&tool.schema, &object)).then_some(object)
 }
 
 /// What models call a member that holds all arguments, after the schema they were shown.

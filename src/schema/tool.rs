@@ -30,6 +30,20 @@ pub struct Tool {
     pub(super) judge: Arc<Judge>,
 }
 
+/// The type of a tool of OpenAI's that takes free text.
+pub(super) const FREEFORM: &str = "custom";
+
+/// The member of the arguments that holds the text of such a tool, where there are only functions.
+pub(crate) const INPUT: &str = "input";
+
+/// The text that such a tool is called with by a function's `arguments`.
+pub(crate) fn input_of(arguments: &str) -> Option<String> {
+    match serde_json::from_str::<Value>(arguments).ok()?.get_mut(INPUT)? {
+        Value::String(text) => Some(std::mem::take(text)),
+        value => Some(value.to_string()),
+    }
+}
+
 /// What a tool's declaration said beside name, description and schema.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolSource {
@@ -39,6 +53,9 @@ pub struct ToolSource {
     pub original: Option<String>,
     /// The declaration asked for strict mode, or refused it.
     pub strict: Option<bool>,
+    /// The tool takes free text (OpenAI's `custom`): the `format` of that, as Responses says it, or null. Its schema is that of
+    /// an object whose `input` is the text.
+    pub freeform: Option<Value>,
     /// MCP's `title`, `outputSchema`, `annotations`, `icons`, `execution` and `_meta`, under these names.
     pub fields: Map<String, Value>,
     /// What else stood in the declaration: fields of one provider (`cache_control`), or of nobody here.
@@ -148,6 +165,11 @@ impl Tool {
         lists(&self.schema, word)
     }
 
+    /// The tool takes free text, which whoever knows no such tools gives as the `input` of an object.
+    pub fn is_freeform(&self) -> bool {
+        self.source.freeform.is_some()
+    }
+
     /// The tool as one JSON object that [`super::ToolSet::from_values`] reads back whole.
     pub fn to_value(&self) -> Value {
         let mut map = Map::new();
@@ -163,6 +185,13 @@ impl Tool {
         }
         if let Some(server) = &self.source.server {
             map.insert("server".to_owned(), Value::String(server.clone()));
+        }
+        if let Some(format) = &self.source.freeform {
+            map.insert("type".to_owned(), Value::String(FREEFORM.to_owned()));
+            if !format.is_null() {
+                map.insert("format".to_owned(), format.clone());
+            }
+            map.shift_remove("inputSchema");
         }
         Value::Object(map)
     }

@@ -141,6 +141,13 @@ impl ToolSet {
         self.position(name).and_then(|i| self.tools.get(i))
     }
 
+    /// The tool of that name, however it is spelt, takes free text ([`Tool::is_freeform`]).
+    pub fn takes_text(&self, name: &str) -> bool {
+        let freeform =
+            || matches!(self.resolve(name), Resolution::Exact(tool) | Resolution::Resolved(tool) if tool.is_freeform());
+        self.tools.iter().any(Tool::is_freeform) && freeform()
+    }
+
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         if self.tools.len() <= FEW {
             return self.tools.iter().position(|tool| same(tool.name.as_bytes(), name.as_bytes()));

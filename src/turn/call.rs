@@ -84,6 +84,8 @@ pub struct ToolCall<'a> {
     pub errors: Vec<ArgumentError>,
     /// The text of the call as the model wrote it, markers included; empty for a provider's native call.
     pub raw: Cow<'a, str>,
+    /// The provider sent it as a call of a free-text tool (OpenAI's `custom`): `input` in the arguments is the whole text.
+    pub freeform: bool,
     /// Why it counts as a call; `None` for a provider's native call.
     pub evidence: Option<Evidence>,
     /// The byte range of [`Self::raw`] in the text that was read; `None` in a provider's answer, which has no one text.
@@ -101,6 +103,7 @@ impl<'a> ToolCall<'a> {
             repairs: Vec::new(),
             errors: Vec::new(),
             raw: Cow::Borrowed(""),
+            freeform: false,
             evidence: None,
             span: None,
         }
@@ -128,6 +131,7 @@ impl<'a> ToolCall<'a> {
             repairs: self.repairs,
             errors: self.errors,
             raw: Cow::Owned(self.raw.into_owned()),
+            freeform: self.freeform,
             evidence: self.evidence,
             span: self.span,
         }

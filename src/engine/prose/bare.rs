@@ -192,16 +192,18 @@ impl Engine {
     /// A call without a marker may begin with the `body` at `at`, for the place where that stands.
     fn may_stand(&self, cx: &Reader<'_>, at: usize, body: Look<Body>) -> bool {
         let list = cx.bytes().get(at) == Some(&b'[') && matches!(body, Look::Is(Body::Python) | Look::More);
-        // In the middle of a line a list of calls stands behind the end of a sentence or a colon, an object behind a sentence
-        // alone: a colon announces an example as well.
+        // In the middle of a line a list of calls stands behind the end of a sentence or a colon, an object and a list of them behind
+        // a sentence alone: a colon announces an example as well.
         let object = matches!(body, Look::Is(Body::Json) | Look::More) && cx.bytes().get(at) == Some(&b'{');
+        let objects = body == Look::Is(Body::Json) && cx.bytes().get(at) == Some(&b'[');
         let before = cx.slice(0, at).trim_end();
-        let sentence = before.ends_with(ENDS_SENTENCE) || !object && before.ends_with([':', '：']);
+        let colon = !object && !objects && before.ends_with([':', '：']);
+        let sentence = before.ends_with(ENDS_SENTENCE) || colon;
         // Mostly no colon stands there, with signs of bold text or without.
         let label = before.ends_with([':', '*']);
         if !cx.dialects.auto
             || label && (labelled(cx, at) || behind_label(cx, at))
-            || ((list || object) && cx.tools.is_some() && sentence)
+            || ((list || object || objects) && cx.tools.is_some() && sentence)
             || (list && cx.at_line_start(at) && (cx.tools.is_some() || self.begins_paragraph(cx, at)))
         {
             true

@@ -5,6 +5,7 @@ use crate::engine::context::quotation;
 use crate::engine::look::{seen, told};
 use crate::engine::origin::Origin;
 use crate::engine::tail::cut_off;
+use crate::engine::trace::Noted;
 use crate::engine::{Doubt, Engine, Given, Look, Mode, Reader, Taken, head, misspelt};
 use crate::json::{ScanResult, Scanner};
 use crate::turn::{Issue, IssueCode};
@@ -35,6 +36,15 @@ impl Engine {
     fn left_out(&mut self, cx: &Reader<'_>, range: std::ops::Range<usize>, what: &str) {
         let message = format!("{what} was left out: {}", cx.part(&range).trim());
         self.out.issue(Issue::at(IssueCode::StrayMarker, range.start, message));
+    }
+
+    /// What stands from `at` to the end of the text is cut off, and left out of it.
+    fn leave_cut(&mut self, cx: &Reader<'_>, at: usize, what: &str) {
+        let end = cx.text.len();
+        self.out.cut = true;
+        self.left_out(cx, at..end, what);
+        self.out.trace.note(at..end, Noted::Dropped);
+        self.cut_out(cx, at, end);
     }
 
     /// Nothing but white space stands between a call and `at`.
@@ -135,6 +145,7 @@ impl Engine {
             }
         }
         self.left_out(cx, at..end, "a call of nothing");
+        self.out.trace.note(at..end, Noted::Dropped);
         self.remove(cx, at, end);
         Taken::Done
     }
@@ -164,9 +175,7 @@ impl Engine {
             return false;
         }
         self.given = before.clone();
-        self.out.cut = true;
-        self.left_out(cx, start..cx.text.len(), "a call that is cut off before its name");
-        self.cut_out(cx, start, cx.text.len());
+        self.leave_cut(cx, start, "a call that is cut off before its name");
         true
     }
 
@@ -195,6 +204,8 @@ impl Engine {
             },
             _ => return Look::No,
         };
+        // The rest of a tag that should hold a name: `<function=></function>`.
+        let from = if cx.bytes().get(from) == Some(&b'>') { from + 1 } else { from };
         let next = seen!(cx.behind_space(from, from));
         let empty = |at: usize| cx.literal(at, "[").then(|at| cx.behind_space(at, at)).then(|at| cx.literal(at, "]"));
         let listed = if list { told!(empty(next)) } else { None };
@@ -230,9 +241,7 @@ impl Engine {
         if !ends.iter().any(cut) {
             return Taken::No;
         }
-        self.out.cut = true;
-        self.left_out(cx, at..cx.text.len(), "a call that is cut off before its name");
-        self.cut_out(cx, at, cx.text.len());
+        self.leave_cut(cx, at, "a call that is cut off before its name");
         Taken::Done
     }
 
@@ -252,9 +261,7 @@ impl Engine {
         if !rows.any(|row| row.section_opens().any(opens) || row.heads().any(opens)) {
             return Taken::No;
         }
-        self.out.cut = true;
-        self.left_out(cx, at..cx.text.len(), "an opening marker that is cut off");
-        self.cut_out(cx, at, cx.text.len());
+        self.leave_cut(cx, at, "an opening marker that is cut off");
         Taken::Done
     }
 

@@ -111,6 +111,9 @@ impl Engine {
             let ends = found.ends;
             taken!(self.holds_nothing(cx, at, &ends[..found.count]));
         }
+        if let Some((length, list)) = ends.last().copied() {
+            taken!(self.marker_behind_name(cx, at, length, known.list(list)));
+        }
         let prose = self.fence.is_none() && self.section.is_none();
         let may_be_quoted = |(_, list): &(usize, u32)| known.list(*list).iter().any(|m| context::may_be_quoted(*m));
         let quoted = if prose && ends.iter().any(may_be_quoted) {

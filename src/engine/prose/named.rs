@@ -83,6 +83,33 @@ impl Engine {
         })
     }
 
+    /// The marker at `at`, of `length` bytes, which opens the calls in `list`, stands behind the name instead of before it:
+    /// `get_weather[TOOL_CALLS]{"city": "Paris"}`. Source: Devstral.
+    pub(super) fn marker_behind_name(&mut self, cx: &Reader<'_>, at: usize, length: usize, list: &[Marker]) -> Taken {
+        let named = |call: &CallId| {
+            let template = cx.dialects.call(*call);
+            template.is_some_and(|call| call.body == Body::Arguments && call.name_at().is_some())
+        };
+        let mut calls = list.iter().filter_map(|marker| match marker {
+            Marker::Call(call) => Some(*call),
+            _ => None,
+        });
+        let ends_name =
+            at.checked_sub(1).and_then(|i| cx.bytes().get(i)).is_some_and(|b| char_class::NAME.has_byte(*b));
+        let Some(call) = calls.find(named).filter(|_| ends_name && self.given.from < at) else { return Taken::No };
+        let Some(name) = self.name_stands(cx, at, Some(call.row)) else { return Taken::No };
+        let object = seen!(cx.behind_space(at, at + length));
+        match cx.bytes().get(object) {
+            None if !cx.eof => return Taken::More,
+            Some(b'{') if seen!(first_member(cx, cx.part(&name), object)) == Body::Arguments => {}
+            _ => return Taken::No,
+        }
+        unless!(self.refuses(cx, name.start));
+        let start = name.start;
+        let mut head = Head { name: Some(name), end: object, unopened: true, ..Head::default() };
+        self.begin(cx, start, call, &mut head, None)
+    }
+
     /// `get_weather{"city": "Paris"}`, `functions.get_weather:0 {...}`, `call:get_weather{city:<|"|>Paris<|"|>}`: a name, and
     /// at `at` an object that begins with a parameter of its tool.
     pub(super) fn named_object(&mut self, cx: &Reader<'_>, at: usize) -> Taken {

@@ -61,6 +61,7 @@ pub(super) fn read(message: &Value, index: usize, out: &mut Vec<Message>) {
                     name: String::new(),
                     parts: inner,
                     is_error: block.get("is_error") == Some(&Value::Bool(true)),
+                    custom: false,
                 }));
             }
             Some("thinking" | "redacted_thinking") => {

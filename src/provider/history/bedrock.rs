@@ -34,6 +34,7 @@ pub(super) fn read(message: &Value, index: usize, out: &mut Vec<Message>) {
                 name: String::new(),
                 parts: inner,
                 is_error: result.get("status").and_then(Value::as_str) == Some("error"),
+                custom: false,
             }));
         } else if role == Role::Assistant {
             if let Some(text) = block.pointer("/reasoningContent/reasoningText/text").and_then(Value::as_str) {

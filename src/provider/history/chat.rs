@@ -39,7 +39,7 @@ pub(super) fn read(message: &Value, index: usize, provider: Provider, out: &mut 
         let text = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let name = if message.get("tool_name").is_some() { text("tool_name") } else { text("name") };
         let failed = matches!(parts.first(), Some(Part::Text(text)) if text.starts_with(ERROR_PREFIX));
-        let answer = Answer { id: text("tool_call_id"), name, parts, is_error: failed };
+        let answer = Answer { id: text("tool_call_id"), name, parts, is_error: failed, custom: false };
         let mut tool = Message::new(Role::Tool, vec![Part::Answer(answer)]);
         tool.origin = index;
         // Results of one turn are one message.

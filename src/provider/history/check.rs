@@ -153,6 +153,9 @@ fn order(messages: &[Message], provider: Provider, found: &mut Vec<Issue>) {
 
 /// The rules about the spelling itself, which reading is lenient about.
 pub(super) fn raw_checks(messages: &[Value], provider: Provider, found: &mut Vec<Issue>) {
+    // The items that are calls, whose results say of which kind they are; and of which kind each call is.
+    let items = ["function_call", "custom_tool_call"];
+    let mut kinds: HashMap<&str, &str> = HashMap::new();
     for (index, message) in messages.iter().enumerate() {
         let mut note = |code, text: &str| push(found, code, index, text.to_owned());
         if let Some(text) = roles::refused(message, provider) {
@@ -167,9 +170,18 @@ pub(super) fn raw_checks(messages: &[Value], provider: Provider, found: &mut Vec
         if provider == Provider::OpenAiResponses && responses::has_bad_id(message) {
             note(IssueCode::BadId, "the item's own `id` is not one of the API's; it may be left out");
         }
-        let output = matches!(kind, Some("function_call_output" | "custom_tool_call_output"));
-        if provider == Provider::OpenAiResponses && output && !filled(message, "call_id") {
-            note(IssueCode::BadId, "a result names no call");
+        let call = kind.and_then(|kind| kind.strip_suffix("_output")).filter(|call| items.contains(call));
+        if let (Provider::OpenAiResponses, Some(call)) = (provider, call) {
+            let id = message.get("call_id").and_then(Value::as_str).unwrap_or_default();
+            match kinds.get(id) {
+                _ if id.is_empty() => note(IssueCode::BadId, "a result names no call"),
+                Some(own) if *own != call => {
+                    note(IssueCode::OrphanResult, &format!("`{id}` is a `{own}`, and its result a `{call}_output`"));
+                }
+                _ => {}
+            }
+        } else if let Some(call) = kind.filter(|kind| items.contains(kind)) {
+            kinds.insert(message.get("call_id").and_then(Value::as_str).unwrap_or_default(), call);
         }
         for part in message.get("parts").and_then(Value::as_array).into_iter().flatten() {
             let response = part.get("functionResponse").or_else(|| part.get("function_response"));

@@ -118,7 +118,7 @@ fn answer(result: &Value) -> Answer {
     for part in result.get("parts").and_then(Value::as_array).into_iter().flatten() {
         parts.push(media::read(part).map_or_else(|| Part::Opaque(Provider::Gemini, part.clone()), Part::Media));
     }
-    Answer { id: text("id"), name: text("name"), parts, is_error: error.is_some() }
+    Answer { id: text("id"), name: text("name"), parts, is_error: error.is_some(), custom: false }
 }
 
 pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Notes) {

@@ -34,7 +34,7 @@ pub(super) use model::text_with;
 
 use super::Provider;
 use crate::error::{Error, ErrorCode};
-use crate::schema::InDialect;
+use crate::schema::{InDialect, ToolSet, input_of};
 use crate::turn::{Issue, IssueCode, Turn};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -417,10 +417,11 @@ pub fn convert_messages(
     to: Provider,
     side: Option<&Map<String, Value>>,
 ) -> Result<Written, Error> {
-    convert_reasoned(messages, system, from, to, Reasoned::Never, side)
+    convert_reasoned(messages, system, from, to, Reasoned::Never, side, None)
 }
 
-/// As [`convert_messages`], to a route that takes reasoning back.
+/// As [`convert_messages`], to a route that takes reasoning back. Calls of those `tools` that take free text are written as such for
+/// Responses, which has them; for all others a call of free text is one of a function with one string.
 ///
 /// # Errors
 /// [`ErrorCode::BadMessage`]
@@ -431,6 +432,7 @@ pub fn convert_reasoned(
     to: Provider,
     reasoned: Reasoned,
     side: Option<&Map<String, Value>>,
+    tools: Option<&ToolSet>,
 ) -> Result<Written, Error> {
     let from = from.unwrap_or_else(|| detect_history(messages));
     let mut issues = Vec::new();
@@ -439,6 +441,13 @@ pub fn convert_reasoned(
     let (mut read, places) = read_with_places(messages, system, from, side)?;
     if from != to {
         reasoned.carry(&mut read);
+        for message in &mut read {
+            match (to, tools) {
+                (Provider::OpenAiResponses, Some(tools)) => message.free_input(tools),
+                (Provider::OpenAiResponses, None) => {}
+                _ => message.own_input(),
+            }
+        }
         note_unread(messages, from, &mut issues);
         for (index, message) in messages.iter().enumerate() {
             if let Some(text) = roles::not_understood(message, from) {
@@ -491,6 +500,11 @@ pub fn assistant_message(turn: &Turn<'_>, provider: Provider) -> Value {
 /// As [`assistant_message`], for a route that takes reasoning back.
 pub fn reasoned_message(turn: &Turn<'_>, provider: Provider, reasoned: Reasoned) -> Value {
     let mut message = [turn_message(turn)];
+    // Chat Completions gets a call of free text back only where it made it: other servers that speak it know none.
+    let custom_calls = turn.provider_state.as_ref().and_then(|state| state.get(provider.as_str())?.get("custom_calls"));
+    if provider != Provider::OpenAiResponses && custom_calls.is_none() {
+        message.iter_mut().for_each(Message::own_input);
+    }
     reasoned.carry(&mut message);
     let mut written = write_history(&message, provider);
     match provider {
@@ -519,25 +533,14 @@ pub fn turn_message(turn: &Turn<'_>) -> Message {
     if !turn.content.is_empty() {
         parts.push(Part::Text(turn.content.to_string()));
     }
-    let custom: Vec<u64> = (turn.provider_state.as_ref())
-        .and_then(|state| state.pointer("/openai/custom_calls"))
-        .and_then(Value::as_array)
-        .map(|calls| calls.iter().filter_map(Value::as_u64).collect())
-        .unwrap_or_default();
-    let kinds = turn.provider_state.as_ref().and_then(|state| state.pointer("/openai_responses/output"));
-    for (index, call) in turn.tool_calls.iter().enumerate() {
-        let in_items = (kinds.and_then(Value::as_array).into_iter().flatten()).any(|item| {
-            item.get("$call").and_then(Value::as_u64) == Some(index as u64)
-                && item.get("type") == Some(&json!("custom_tool_call"))
-        });
+    for call in &turn.tool_calls {
         let readable = call.status.readable();
         let mut arguments = if readable { call.arguments.to_json().into_owned() } else { "{}".to_owned() };
-        let custom = custom.contains(&(index as u64)) || in_items;
-        if custom && let Some(Value::String(input)) = call.arguments.to_value().get("input") {
-            arguments = if readable { input.clone() } else { String::new() };
+        if call.freeform {
+            arguments = input_of(&arguments).unwrap_or_default();
         }
         let (id, name) = (call.id.to_string(), call.name.to_string());
-        parts.push(Part::Call(Call { id, name, arguments, object: false, custom }));
+        parts.push(Part::Call(Call { id, name, arguments, object: false, custom: call.freeform }));
     }
     let mut message = Message::new(Role::Assistant, parts);
     message.reasoning = turn.reasoning.to_string();

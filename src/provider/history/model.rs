@@ -1,6 +1,7 @@
 //! A conversation in words of its own: what every provider's messages are read into and written from.
 use crate::provider::Provider;
-use serde_json::{Map, Value};
+use crate::schema::{INPUT, ToolSet, input_of};
+use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// Who speaks.
@@ -103,6 +104,8 @@ pub struct Answer {
     pub parts: Vec<Part>,
     /// The tool failed.
     pub is_error: bool,
+    /// It answers a call of a free-text tool; where the call is in the history, that decides.
+    pub custom: bool,
 }
 
 /// A part of a message.
@@ -146,6 +149,30 @@ impl Message {
     /// A message of text alone.
     pub fn text(role: Role, text: impl Into<String>) -> Self {
         Self::new(role, vec![Part::Text(text.into())])
+    }
+
+    /// Writes calls of free-text tools as calls of functions with one string.
+    pub(crate) fn own_input(&mut self) {
+        for part in &mut self.parts {
+            if let Part::Call(call) = part
+                && std::mem::take(&mut call.custom)
+            {
+                call.arguments = json!({ INPUT: call.arguments }).to_string();
+            }
+        }
+    }
+
+    /// Writes calls of those of `tools` that take free text as calls of such.
+    pub(super) fn free_input(&mut self, tools: &ToolSet) {
+        for part in &mut self.parts {
+            if let Part::Call(call) = part
+                && !call.custom
+                && tools.takes_text(&call.name)
+                && let Some(input) = input_of(&call.arguments)
+            {
+                (call.arguments, call.custom) = (input, true);
+            }
+        }
     }
 
     /// The calls among the parts, in their order.

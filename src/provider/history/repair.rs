@@ -401,7 +401,7 @@ impl Results {
                     let text = format!("an error stands for the missing result of `{name}` (`{id}`)");
                     note(IssueCode::MissingResult, message.origin, text);
                     let parts = vec![Part::Text(NO_RESULT.to_owned())];
-                    (None, Answer { id, name, parts, is_error: true })
+                    (None, Answer { id, name, parts, is_error: true, custom: false })
                 }
             });
         }

@@ -4,7 +4,7 @@ use super::side::ERROR_PREFIX;
 use super::{Notes, Written, chat::left_out, fill, keep_aside, media, other_fields, provider_id, text_of_arguments};
 use crate::provider::{Provider, arguments};
 use serde_json::{Map, Value, json};
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 pub(super) fn read(item: &Value, index: usize, out: &mut Vec<Message>) {
     let text = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -38,7 +38,9 @@ pub(super) fn read(item: &Value, index: usize, out: &mut Vec<Message>) {
                 _ => {}
             }
             let failed = matches!(parts.first(), Some(Part::Text(text)) if text.starts_with(ERROR_PREFIX));
-            let answer = Part::Answer(Answer { id: text("call_id"), name: text("name"), parts, is_error: failed });
+            let custom = item.get("type").and_then(Value::as_str) == Some("custom_tool_call_output");
+            let (id, name) = (text("call_id"), text("name"));
+            let answer = Part::Answer(Answer { id, name, parts, is_error: failed, custom });
             match out.last_mut() {
                 Some(last) if last.role == Role::Tool => last.parts.push(answer),
                 _ => {
@@ -117,7 +119,7 @@ fn part(value: &Value) -> Part {
 }
 
 pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Notes) {
-    let mut custom: HashSet<&str> = HashSet::new();
+    let mut custom: HashMap<&str, bool> = HashMap::new();
     for (at, message) in messages.iter().enumerate() {
         match message.role {
             Role::System => written.messages.push(json!({"role": "system", "content": message.all_text()})),
@@ -127,7 +129,7 @@ pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Not
             }
             Role::Assistant => {
                 keep_aside(written, message, Provider::OpenAiResponses);
-                custom.extend(message.calls().filter(|call| call.custom).map(|call| call.id.as_str()));
+                custom.extend(message.calls().map(|call| (call.id.as_str(), call.custom)));
                 written.messages.extend(assistant(message, notes));
             }
             Role::Tool => {
@@ -135,12 +137,8 @@ pub(super) fn write(messages: &[Message], written: &mut Written, notes: &mut Not
                     message.parts.iter().partition(|part| matches!(part, Part::Answer(_)));
                 for part in answers {
                     if let Part::Answer(answer) = part {
-                        written.messages.push(result(
-                            answer,
-                            custom.contains(answer.id.as_str()),
-                            message.origin,
-                            notes,
-                        ));
+                        let custom = custom.get(answer.id.as_str()).copied().unwrap_or(answer.custom);
+                        written.messages.push(result(answer, custom, message.origin, notes));
                     }
                 }
                 if !more.is_empty() {
@@ -178,7 +176,9 @@ fn assistant(message: &Message, notes: &mut Notes) -> Vec<Value> {
         let (kind, key) = if call.custom { ("custom_tool_call", "input") } else { ("function_call", "arguments") };
         item.insert("type".into(), json!(kind));
         item.insert("call_id".into(), json!(id));
-        item.insert("name".into(), json!(call.name));
+        let namespace = fields.get("namespace").and_then(Value::as_str).unwrap_or_default();
+        let inner = call.name.strip_prefix(namespace).and_then(|name| name.strip_prefix([':', '_']));
+        item.insert("name".into(), json!(inner.filter(|_| !namespace.is_empty()).unwrap_or(&call.name)));
         let value = if call.custom { call.arguments.clone() } else { text_of_arguments(call, message.origin, notes) };
         item.insert(key.into(), json!(value));
         Value::Object(item)

@@ -6,7 +6,8 @@
 use super::members::{fill, put};
 use super::target::{self, Format, Target};
 use crate::error::{Error, ErrorCode};
-use crate::schema::{Resolution, ToolSet};
+use crate::schema::tool::FREEFORM;
+use crate::schema::{Resolution, Tool, ToolSet};
 use serde_json::{Map, Value, json};
 
 /// What the model may or must do.
@@ -45,7 +46,7 @@ pub struct ToolChoice<'n> {
     pub parallel: Option<bool>,
 }
 
-/// How one meaning is said. Texts are JSON, in which `"$name"` stands for a tool's name.
+/// How one meaning is said. Texts are JSON, in which `"$name"` stands for a tool's name and `"$type"` for its type.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     Said(&'static str),
@@ -115,11 +116,11 @@ const OPENAI: Row = Row {
 };
 
 const RESPONSES: Row = Row {
-    named: Way::Said(r#"{"type":"function","name":"$name"}"#),
+    named: Way::Said(r#"{"type":"$type","name":"$name"}"#),
     allowed: Allowed::Listed {
         auto: r#"{"type":"allowed_tools","mode":"auto","tools":"$tools"}"#,
         required: r#"{"type":"allowed_tools","mode":"required","tools":"$tools"}"#,
-        tool: r#"{"type":"function","name":"$name"}"#,
+        tool: r#"{"type":"$type","name":"$name"}"#,
     },
     ..CHAT
 };
@@ -239,7 +240,7 @@ impl ToolSet {
                 let required = choice.choice == Choice::Required;
                 match row.allowed {
                     Allowed::Listed { auto, required: must, tool } => {
-                        let list = tools.iter().map(|at| fill(tool, &[("$name", json!(target.spelling(self, *at)))]));
+                        let list = tools.iter().map(|at| fill(tool, &self.named(target, *at)));
                         let list = Value::Array(list.collect());
                         Some(fill(if required { must } else { auto }, &[("$tools", list)]))
                     }
@@ -256,8 +257,7 @@ impl ToolSet {
                     offered = Some(vec![at]);
                 }
                 let template = say(row.named, "choice")?;
-                let name = json!(target.spelling(self, at));
-                template.map(|template| super::members::filled(&template, &[("$name", name)]))
+                template.map(|template| super::members::filled(&template, &self.named(target, at)))
             }
             (Choice::Auto, None) => say(row.auto, "choice")?,
             (Choice::Required, None) => say(row.required, "choice")?,
@@ -299,6 +299,13 @@ impl ToolSet {
             put(&mut request, row.place, said);
         }
         Ok(Value::Object(request))
+    }
+
+    /// What stands for a tool in the texts of a row.
+    fn named(&self, target: &Target, tool: usize) -> [(&'static str, Value); 2] {
+        let freeform = self.tools().get(tool).is_some_and(Tool::is_freeform);
+        let kind = if freeform { FREEFORM } else { "function" };
+        [("$name", json!(target.spelling(self, tool))), ("$type", json!(kind))]
     }
 
     /// The members of a request to `provider` that declare the tools and say which of them may or must be called. A choice that is

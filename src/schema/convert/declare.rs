@@ -1,6 +1,8 @@
 //! Writing the declarations of a converted set, in the wrapper of its target ([`Shape`]).
 use super::shape::{SaysStrict, Shape};
+use super::target::Format;
 use super::{Converted, openai};
+use crate::schema::tool::FREEFORM;
 use crate::schema::{Tool, ToolSet};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
@@ -170,6 +172,14 @@ impl Serialize for Declaration<'_> {
             self.mcp(&mut map)?;
             return map.end();
         };
+        if let (Some(format), Format::OpenAiResponses) = (&self.tool.source.freeform, self.converted.target.format) {
+            map.serialize_entry("type", FREEFORM)?;
+            self.head(&mut map)?;
+            if !format.is_null() {
+                map.serialize_entry("format", format)?;
+            }
+            return map.end();
+        }
         if shape.typed {
             map.serialize_entry("type", "function")?;
         }

@@ -118,6 +118,9 @@ impl Format {
         let near = known.iter().map(|known| (strsim::osa_distance(&written, known), *known)).min();
         let meant = near.filter(|(distance, near)| *distance * 3 <= near.len()).map(|(_, near)| near);
         let message = match meant {
+            _ if written == "text" => {
+                "a model without native tools is told of them in its prompt: `to_prompt`".to_owned()
+            }
             Some(near) => {
                 format!("no provider is called {name:?}: did you mean {near:?}? there are {}", known.join(", "))
             }

@@ -1,7 +1,8 @@
 //! A chat completion.
-use super::super::write::{Envelope, chat_reason, chat_usage, input_of};
+use super::super::write::{Envelope, chat_reason, chat_usage};
 use super::{Reply, ReplyCall, has_usage};
 use crate::provider::Node;
+use crate::schema::input_of;
 use crate::turn::StopReason;
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! The messages of a request, on their way into another API or into text.
 use super::super::error::{WireCode, WireError};
 use super::super::{BackendApi, ClientApi, Mode, Options, Spoken, quirks};
-use super::tools::{Declared, INPUT, joined};
+use super::tools::{Declared, joined};
 use super::{Losses, choice::Wanted};
 use crate::provider::{
     self, Message, Node, Part, Provider, ResultOptions, Role, ToolResult, read_history, text_of, write_history,
@@ -170,7 +170,9 @@ impl Conversion<'_> {
 
     /// The model's calls in the words of `provider`, and its reasoning where that takes it back.
     fn own_calls(&self, message: &mut Message, provider: Provider) {
-        own_input(message);
+        if provider != Provider::OpenAiResponses {
+            message.own_input();
+        }
         for part in &mut message.parts {
             let Part::Call(call) = part else { continue };
             if let Some(tools) = self.tools.filter(|_| self.options.mode == Mode::Native) {
@@ -196,7 +198,7 @@ impl Conversion<'_> {
         for Passed { mut message, changed } in passed {
             match message.role {
                 Role::Assistant if message.calls().next().is_some() => {
-                    own_input(&mut message);
+                    message.own_input();
                     for (place, call) in message.calls().enumerate() {
                         names.insert(call.id.clone(), (place, call.name.clone()));
                     }
@@ -225,7 +227,7 @@ impl Conversion<'_> {
                         let named = if answer.name.is_empty() { "tool".to_owned() } else { answer.name };
                         let name = name.unwrap_or(named);
                         let (parts, is_error) = (answer.parts, answer.is_error);
-                        results.push((place, ToolResult { id: answer.id, name, parts, is_error }));
+                        results.push((place, ToolResult { id: answer.id, name, parts, is_error, freeform: false }));
                     }
                     // Where a dialect shows no names, their order says which call they answer.
                     results.sort_by_key(|(place, _)| *place);
@@ -263,18 +265,6 @@ impl Conversion<'_> {
             prompt.push_str("\n\nCall at most one tool in this answer.");
         }
         Ok(Some(prompt))
-    }
-}
-
-/// Calls of free text as calls with one string.
-fn own_input(message: &mut Message) {
-    for part in &mut message.parts {
-        if let Part::Call(call) = part
-            && call.custom
-        {
-            call.arguments = json!({ INPUT: call.arguments }).to_string();
-            call.custom = false;
-        }
     }
 }
 

@@ -6,7 +6,7 @@ mod tools;
 mod validate;
 
 pub(super) use choice::{Choice, Wanted};
-pub(super) use tools::{INPUT, Kind};
+pub(super) use tools::Kind;
 
 use super::error::{WireCode, WireError};
 use super::{BackendApi, ClientApi, Mode, Options, Transcoder, estimate, json, quirks};

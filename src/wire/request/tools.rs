@@ -8,9 +8,6 @@ use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The member that holds the text of a free-text tool, where a backend knows only tools of JSON.
-pub(crate) const INPUT: &str = "input";
-
 /// How the client knows a tool that is offered under another name or in another form.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Kind {
@@ -183,15 +180,8 @@ impl Reader<'_> {
     fn custom(&mut self, tool: &Node<'_>, place: String, namespace: Option<&str>) -> Result<(), WireError> {
         let name = self.name(tool, &place)?;
         let (name, kind) = self.kind(name, namespace, true);
-        let mut text = "The whole input, as plain text.".to_owned();
-        let format = tool.get("format").map(|format| format.get("grammar").unwrap_or(format));
-        if let Some(definition) = format.and_then(|format| format.text("definition")) {
-            let syntax = format.and_then(|format| format.text("syntax")).unwrap_or("lark");
-            text = format!("{text} It must match this {syntax} grammar:\n{definition}");
-        }
-        let description = tool.text("description").unwrap_or_default();
-        let schema = json!({"type": "object", "properties": {INPUT: {"type": "string", "description": text}}, "required": [INPUT], "additionalProperties": false});
-        let value = json!({"name": name, "description": description, "parameters": schema});
+        let format = tool.get("format").map(Node::to_value);
+        let value = json!({"type": "custom", "name": name, "description": tool.text("description"), "format": format});
         self.items.push(Item { name, value, place, kind });
         Ok(())
     }

@@ -2,9 +2,9 @@
 use super::super::error::WireError;
 use super::super::estimate::Cost;
 use super::super::json::{push_member, push_number};
-use super::super::request::INPUT;
 use super::{End, Ended, Started, Writer, chat_reason, new_id, now};
 use crate::json::{push_escaped, push_string};
+use crate::schema::input_of;
 use crate::turn::StopReason;
 use serde_json::{Value, json};
 
@@ -198,13 +198,5 @@ impl Writer for Chat {
 
     fn interleaves(&self) -> bool {
         true
-    }
-}
-
-/// The text of a call of free text: its one member.
-pub(crate) fn input_of(arguments: &str) -> Option<String> {
-    match serde_json::from_str::<Value>(arguments).ok()?.get(INPUT)? {
-        Value::String(text) => Some(text.clone()),
-        value => Some(value.to_string()),
     }
 }

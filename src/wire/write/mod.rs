@@ -4,7 +4,7 @@ mod chat;
 mod responses;
 
 pub(super) use anthropic::{Anthropic, usage as anthropic_usage};
-pub(super) use chat::{Chat, Envelope, input_of, usage as chat_usage};
+pub(super) use chat::{Chat, Envelope, usage as chat_usage};
 pub(super) use responses::{
     Responses, call_item, message_item, reasoning_item, skeleton, status, usage as responses_usage,
 };

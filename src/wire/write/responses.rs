@@ -3,10 +3,10 @@ use super::super::error::WireError;
 use super::super::estimate::Cost;
 use super::super::json::{push_member, push_number};
 use super::super::{WireCode, json as wire_json};
-use super::chat::input_of;
 use super::{End, Ended, Started, Writer, new_id, now};
 use crate::json::push_string;
 use crate::provider::{Node, Provider, provider_id};
+use crate::schema::input_of;
 use crate::turn::StopReason;
 use serde_json::{Map, Value, json};
 

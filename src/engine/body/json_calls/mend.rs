@@ -78,6 +78,23 @@ impl JsonCalls {
         (start, error): (usize, usize),
         broke: Broke,
     ) -> Flow {
+        // The end of the turn stands where the brace of a call without markers should.
+        let whole = self.frames.call().and_then(|frame| self.whole_arguments(frame)).filter(|_| writer.is_unmarked());
+        if let Some((index, arguments)) = whole.filter(|_| broke == Broke::BehindValue)
+            && cx.slice(arguments.end, error).trim_ascii().is_empty()
+            && cx.called(out, index).is_some()
+        {
+            match cx.skip_tokens(error) {
+                Look::More => return Flow::Stop(Progress::More),
+                Look::Is(next) if next > error && next >= cx.text.len() && !cx.eof => {
+                    return Flow::Stop(Progress::More);
+                }
+                Look::Is(next) if next > error && next >= cx.text.len() => {
+                    return Flow::Stop(self.lacks_brace(cx, out, writer, (start, error), (index, arguments)));
+                }
+                _ => {}
+            }
+        }
         if writer.begun > 0 && !writer.vouched() {
             // What is no JSON may hold anything: no name further on vouches for what is before it.
             return Flow::Stop(Progress::Fail { at: error });
@@ -473,18 +490,14 @@ impl JsonCalls {
             writer.mend(RepairCode::Bracket, end, "the list is not closed");
             return Some(if writer.begun > 0 { Progress::Done { end } } else { Progress::Fail { at: end } });
         };
-        if self.expect == Expect::Next && !writer.is_unmarked() {
-            let nested = self.frames.iter().rev().take_while(|frame| !frame.is_call()).last();
-            let arguments = nested.and_then(|f| f.arguments.clone()).or_else(|| frame.arguments.clone());
-            let index = nested.and_then(|f| f.index).or(frame.index);
-            if let (Some(index), Some(arguments)) = (index, arguments) {
-                let raw = frame.start..end;
-                if cx.called(out, index).is_none() {
-                    return self.incomplete(cx, writer, arguments.start, arguments.end, Some(index));
-                }
-                self.repairs.push(Repair::at(RepairCode::Bracket, end, "a closing brace is missing"));
-                self.over(cx, out, writer, index, arguments, raw);
-                return Some(Progress::Done { end });
+        if self.expect == Expect::Next
+            && let Some((index, arguments)) = self.whole_arguments(frame)
+        {
+            if cx.called(out, index).is_some() {
+                return Some(self.lacks_brace(cx, out, writer, (frame.start, end), (index, arguments)));
+            }
+            if !writer.is_unmarked() {
+                return self.incomplete(cx, writer, arguments.start, arguments.end, Some(index));
             }
         }
         let index = self.frames.iter().rev().find_map(|f| f.index);
@@ -508,6 +521,28 @@ impl JsonCalls {
         let value = self.scanner_start();
         let incomplete = self.incomplete(cx, writer, value, end, index);
         Some(incomplete.unwrap_or_else(|| self.unread(cx, writer, start.unwrap_or(value), end)))
+    }
+
+    /// The call that the `frame` is, if it has begun and its arguments are whole.
+    fn whole_arguments(&self, frame: &Frame) -> Option<(usize, Range<usize>)> {
+        let nested = self.frames.iter().rev().take_while(|frame| !frame.is_call()).last();
+        let arguments = nested.and_then(|f| f.arguments.clone()).or_else(|| frame.arguments.clone());
+        nested.and_then(|f| f.index).or(frame.index).zip(arguments)
+    }
+
+    /// The call of an offered tool whose object begins at `start` has whole arguments, and nothing but that object's brace is missing at
+    /// `end`.
+    fn lacks_brace(
+        &mut self,
+        cx: &Reader<'_>,
+        out: &mut Output,
+        writer: &mut Writer,
+        (start, end): (usize, usize),
+        (index, arguments): (usize, Range<usize>),
+    ) -> Progress {
+        self.repairs.push(Repair::at(RepairCode::Bracket, end, "a closing brace is missing"));
+        self.over(cx, out, writer, index, arguments, start..end);
+        Progress::Done { end }
     }
 
     /// What begins at `start` is no call, as far as it was read, which is `at`. Behind calls that are whole it is text.

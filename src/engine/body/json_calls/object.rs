@@ -297,7 +297,13 @@ impl JsonCalls {
         }
         let flat: Vec<_> = others.iter().filter(|member| declared(member)).collect();
         let alone = cx.tools.is_none() && self.frames.len() == 1 && others.is_empty() && !cx.made;
-        let bare_name = flat.is_empty() && !writer.is_unmarked() && (tool.is_some() || alone);
+        // Without markers it counts as the whole answer, which is seen when what follows is.
+        let whole = || {
+            let takes_nothing = tool.is_some_and(|tool| tool.parameters.is_empty());
+            takes_nothing && others.is_empty() && self.frames.len() == 1 && out.says_nothing() && !cx.made
+        };
+        let named = if writer.is_unmarked() { whole() } else { tool.is_some() || alone };
+        let bare_name = flat.is_empty() && named;
         if flat.is_empty() && !bare_name {
             let offered = cx.tools.is_none() || tool.is_some();
             let reason = if offered { Reason::NoArguments } else { Reason::NameNotOffered };

@@ -246,6 +246,7 @@ impl Python {
         self.valueless |= text.is_empty();
         self.unreadable |= read.guessed
             || self.is_expression(text, &read)
+            || self.scan.is_several() && text.starts_with(['"', '\'']) && !read.joined
             || placeholder::mended(cx.slice(0, end), &read.repairs, listed)
             || self.holds_other(cx, writer, (text, end), &read)
             || sign_in_key()

@@ -9,6 +9,9 @@ use super::value::Argument;
 use crate::engine::body::shown::ShownCalls;
 use crate::engine::{Look, Reader};
 
+/// What is quoted in a string and begins with a sign is no longer.
+const LONGEST_QUOTED: usize = 256;
+
 /// A string whose end has not come.
 #[derive(Debug)]
 pub(super) struct OpenString {
@@ -36,6 +39,8 @@ struct Kept {
     bare: usize,
     /// Those among them that are no apostrophes do not come in pairs.
     odd: bool,
+    /// The last one that opened something was counted for that.
+    opened: bool,
     /// Nor do those that have a backslash.
     odd_escaped: bool,
     /// The last bare one stands behind a digit.
@@ -199,7 +204,7 @@ impl OpenString {
                     || !nested && self.kept.leaves_one_open()
                     || self.kept.bare > 0 && stray::call_within(cx, self.start + 1, at);
             }
-            Look::No => return self.keep(cx, at, next, argument.called),
+            Look::No => return self.keep(cx, (at, next), argument.called, nested),
             Look::More => {}
         }
         ends
@@ -213,6 +218,14 @@ impl OpenString {
             None => ends,
             // Two of them: the one inside, and the string's own.
             Some(byte) if *byte == self.quote && next == at + 1 => Look::No,
+            // A string right behind the one that is open in it goes on with none: `-F',' '{print}'`.
+            Some(b'\'' | b'"') if self.inner == Some(Inner::Closing) => Look::No,
+            Some(b':' | b'+' | b'[' | b'.' | b'%' | b'*' | b';') if next == at + 1 => {
+                match self.quotes_sign(cx, at, argument.called, nested) {
+                    Look::Is(()) => Look::No,
+                    look => look.or(|| Look::Is(())).map(|()| Means::EndsString),
+                }
+            }
             Some(b')' | b']' | b'}' | b':' | b'+' | b'\'' | b'"' | b'[' | b'.' | b'%' | b'*' | b';') => ends,
             Some(b'`') => fence_closes(cx, next).then(|()| ends),
             Some(b',') if nested || !argument.keyed => ends,
@@ -246,10 +259,11 @@ impl OpenString {
     }
 
     /// The quote at `at`, with something else than white space at `next` behind it, is a part of the text.
-    fn keep(&mut self, cx: &Reader<'_>, at: usize, next: usize, called: &str) -> Look<Means> {
-        let opens = self.opens(cx, at);
+    fn keep(&mut self, cx: &Reader<'_>, (at, next): (usize, usize), called: &str, nested: bool) -> Look<Means> {
+        let opens = self.opens(cx, at) || self.quotes_sign(cx, at, called, nested) == Look::Is(());
+        let closes = !opens && self.inner.is_some_and(Inner::is_open);
         self.torn |= stray::opens_value(cx, self.start + 1, at, called, self.ended);
-        if !opens && !self.inner.is_some_and(Inner::is_open) {
+        if !opens && !closes {
             match stray::argument_behind_quote(cx, at + 1, called) {
                 Look::More => return Look::More,
                 look => self.torn |= look == Look::Is(()),
@@ -257,7 +271,10 @@ impl OpenString {
             self.ended |= cx.bytes().get(next) == Some(&b',');
         }
         self.kept.bare += 1;
-        self.kept.odd ^= !(self.quote == b'\'' && is_apostrophe(cx, at));
+        // Of two that belong together, neither is an apostrophe.
+        let counts = if closes { self.kept.opened } else { !(self.quote == b'\'' && is_apostrophe(cx, at)) };
+        self.kept.odd ^= counts;
+        self.kept.opened = opens && counts;
         self.kept.inches = cx.slice(0, at).ends_with(|c: char| c.is_ascii_digit());
         let parts = |byte: &u8| byte.is_ascii_whitespace() || *byte == b',';
         self.inner = match self.inner {
@@ -268,6 +285,24 @@ impl OpenString {
             None => Some(Inner::Apostrophe),
         };
         Look::Is(Means::Text)
+    }
+
+    /// The quote at `at` has a sign behind it with which an expression goes on, but that is text: the next quote stands where none
+    /// begins a string, so that it closes what this one opens: `-name '*.py'`, `-d'.'`.
+    fn quotes_sign(&self, cx: &Reader<'_>, at: usize, called: &str, nested: bool) -> Look<()> {
+        let sign = |byte: &u8| matches!(byte, b':' | b'+' | b'[' | b'.' | b'%' | b'*' | b';');
+        // What begins the value of an argument is none of the text.
+        if !cx.bytes().get(at + 1).is_some_and(sign) || stray::opens_value(cx, self.start + 1, at, called, self.ended) {
+            return Look::No;
+        }
+        let near = cx.near(at + 1, LONGEST_QUOTED);
+        match near.iter().position(|byte| *byte == self.quote || *byte == b'\n') {
+            Some(end) if near.get(end) == Some(&self.quote) => {
+                Look::when(!may_open(cx.slice(at + 1, at + 1 + end), nested))
+            }
+            Some(_) => Look::No,
+            None => cx.ran_out(near.len(), LONGEST_QUOTED),
+        }
     }
 
     /// The quote at `at` looks as if it opened something: by what stands before it, and by what follows.
@@ -315,6 +350,13 @@ fn is_apostrophe(cx: &Reader<'_>, at: usize) -> bool {
 fn opens_behind(cx: &Reader<'_>, at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|i| cx.bytes().get(i));
     before.is_some_and(|b| b.is_ascii_whitespace() || matches!(b, b'=' | b'(' | b'[' | b'{' | b':' | b'<' | b','))
+}
+
+/// Behind `before` a string may begin: an operator, a bracket or a comma stands there, or a blank.
+fn may_open(before: &str, nested: bool) -> bool {
+    let letters = |c: char| matches!(c.to_ascii_lowercase(), 'r' | 'b' | 'u' | 'f');
+    let operator = |c: char| c.is_ascii_whitespace() || "+*%-/=([{,<>|&^@".contains(c) || nested && c == ':';
+    before.ends_with(operator) || before.trim_end_matches(letters).ends_with(operator)
 }
 
 /// The prefix of a string that begins behind `before` (`r`, `f`, mostly none). `None`: a quote there is one in a word.

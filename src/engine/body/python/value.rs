@@ -90,6 +90,11 @@ impl ValueScan {
         self.strings == 1 && text.starts_with(['"', '\''])
     }
 
+    /// Several strings stand in it.
+    pub(super) fn is_several(&self) -> bool {
+        self.strings > 1
+    }
+
     /// Where the value ends: before the comma or the parenthesis that follows it, or where only the comma is missing.
     pub(super) fn end(&mut self, cx: &Reader<'_>, argument: Argument<'_>) -> Look<usize> {
         loop {
