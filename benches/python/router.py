@@ -118,7 +118,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
     gc.disable()
-    print(f"{'us CPU a chunk':36} {'chunks':>7} {'best':>8} {'median':>8}")
+    print(f"{'us CPU a chunk':46} {'chunks':>7} {'best':>8} {'median':>8}")
     for name, chunks in workloads(options.size).items():
         rows = [("bytes", pass_on(chunks))]
         rows += [(f"transcoder, {client} of chat", transcode(chunks, client)) for client in REQUESTS]
@@ -130,7 +130,7 @@ def main() -> None:
 
 
 def show(name: str, chunks: int, spent: list[float]) -> None:
-    print(f"{name:36} {chunks:7} {spent[0]:8.2f} {statistics.median(spent):8.2f}")
+    print(f"{name:46} {chunks:7} {spent[0]:8.2f} {statistics.median(spent):8.2f}")
 
 
 if __name__ == "__main__":
