@@ -288,7 +288,11 @@ PROBES = [
         "http://localhost:11434/v1",
         "qwen3:8b",
         [
-            ("POST http://localhost:11434/api/show", 200, answer_of("Ollama, tools and thinking; the context that is set")),
+            (
+                "POST http://localhost:11434/api/show",
+                200,
+                answer_of("Ollama, tools and thinking; the context that is set"),
+            ),
             ("POST http://localhost:11434/v1/chat/completions", 200, NATIVE),
             ("POST http://localhost:11434/v1/chat/completions", 200, call_answer({"content": "Hello there!"})),
         ],
