@@ -1,7 +1,7 @@
 //! What routes can do, by the same cases as `test_capability.py` and `test_config.py`.
 use serde_json::Value;
 use toolglot::exchange::capability::{
-    Capability, Layer, Observed, Outcome, Probe, Route, Store, Support, Told, capabilities, refused,
+    Capability, Layer, Observed, Outcome, Probe, Route, ServerInfo, Store, Support, capabilities, refused,
 };
 use toolglot::exchange::config::Config;
 use toolglot::exchange::mode::{Mode, modes};
@@ -33,23 +33,23 @@ fn tables() {
 
 #[test]
 fn what_servers_tell_survives_being_stored() {
-    for case in cases("told") {
+    for case in cases("server_info") {
         let model = text(&case, "model").unwrap();
-        let told = Told::read(&case["answer"], model);
+        let info = ServerInfo::read(&case["answer"], model);
         if case.get("error").is_some() {
-            assert!(told.is_err(), "{case}");
+            assert!(info.is_err(), "{case}");
             continue;
         }
-        let told = told.unwrap();
-        assert_eq!(Some(told.server.as_str()), text(&case, "server"), "{case}");
-        assert_eq!(told.context_size, case["context"].as_u64(), "{case}");
+        let info = info.unwrap();
+        assert_eq!(Some(info.server.as_str()), text(&case, "server"), "{case}");
+        assert_eq!(info.context_size, case["context"].as_u64(), "{case}");
         let route = Route::new(None, model);
         let (mut store, mut other) = (Store::default(), Store::default());
-        store.tell(&route, told.clone(), 7);
+        store.tell(&route, info.clone(), 7);
         other.load(&route, &store.dump(&route).unwrap()).unwrap();
         for capability in Capability::ALL {
             let wanted = case["expect"].get(capability.as_str()).and_then(Value::as_str);
-            assert_eq!(told.get(*capability).map(Support::as_str), wanted, "{} of {case}", capability.as_str());
+            assert_eq!(info.get(*capability).map(Support::as_str), wanted, "{} of {case}", capability.as_str());
             assert_eq!(
                 capabilities(&route, Some(&store), 7).get(*capability),
                 capabilities(&route, Some(&other), 7).get(*capability)
@@ -111,7 +111,7 @@ fn a_route_that_ignores_all_ends_in_text() {
         requests += 1;
         for seen in probe.answer(200, answer) {
             match seen {
-                Observed::Told(told) => store.tell(&route, told, 0),
+                Observed::ServerInfo(info) => store.tell(&route, info, 0),
                 Observed::Outcome(capability, outcome) => store.record(&route, capability, outcome, 0),
             }
         }

@@ -88,7 +88,7 @@ def test_as_a_dict() -> None:
     assert found["context_size"]["value"] == 128_000
 
 
-@pytest.mark.parametrize("case", cases("told"))
+@pytest.mark.parametrize("case", cases("server_info"))
 @pytest.mark.parametrize("kind", ["memory", "file"])
 def test_what_servers_tell(case: dict[str, Any], kind: str, tmp_path: Path) -> None:
     store = CapabilityStore(None if kind == "memory" else tmp_path / "s.sqlite")
@@ -99,8 +99,8 @@ def test_what_servers_tell(case: dict[str, Any], kind: str, tmp_path: Path) -> N
     assert store.tell(case["model"], URL, case["answer"]) == case["server"]
     found = capabilities(case["model"], URL, store)
     assert found.provider == case["server"]
-    told = {name: getattr(found, name).value for name in CAPABILITIES if getattr(found, name).source == "server"}
-    assert told == case["expect"]
+    said = {name: getattr(found, name).value for name in CAPABILITIES if getattr(found, name).source == "server"}
+    assert said == case["expect"]
     size = found.context_size
     assert (size.value if size.source == "server" else None) == case["context"]
     store.close()
@@ -130,7 +130,7 @@ def test_learning(case: dict[str, Any], kind: str, tmp_path: Path) -> None:
 
 
 def test_what_is_learned_wins() -> None:
-    """Learned over told over listed over the family."""
+    """Learned, then said by the server, then listed, then the family."""
     store = CapabilityStore()
     model, url = "gemma3:4b", "http://localhost:11434/v1"
     assert capabilities(model, url, store).native_tools.source == "family"
@@ -245,8 +245,8 @@ def test_refusals(case: dict[str, Any]) -> None:
     assert _core._refused(case["status"], case["body"], case["format"]) == case["expect"]
 
 
-def told(name: str) -> str:
-    (case,) = (param.values[0] for param in cases("told") if param.values[0]["name"] == name)
+def answer_of(name: str) -> str:
+    (case,) = (param.values[0] for param in cases("server_info") if param.values[0]["name"] == name)
     return json.dumps(case["answer"])
 
 
@@ -272,8 +272,8 @@ PROBES = [
         "http://localhost:8080/v1",
         "m",
         [
-            ("GET http://localhost:8080/v1/models", 200, told("llama.cpp's list of models")),
-            ("GET http://localhost:8080/props", 200, told("llama.cpp without tools in the template")),
+            ("GET http://localhost:8080/v1/models", 200, answer_of("llama.cpp's list of models")),
+            ("GET http://localhost:8080/props", 200, answer_of("llama.cpp without tools in the template")),
             ("POST http://localhost:8080/v1/chat/completions", 200, DROPPED),
             ("POST http://localhost:8080/v1/chat/completions", 200, call_answer({"content": '{"number": 3}'})),
         ],
@@ -288,7 +288,11 @@ PROBES = [
         "http://localhost:11434/v1",
         "qwen3:8b",
         [
-            ("POST http://localhost:11434/api/show", 200, told("Ollama, tools and thinking; the context that is set")),
+            (
+                "POST http://localhost:11434/api/show",
+                200,
+                answer_of("Ollama, tools and thinking; the context that is set"),
+            ),
             ("POST http://localhost:11434/v1/chat/completions", 200, NATIVE),
             ("POST http://localhost:11434/v1/chat/completions", 200, call_answer({"content": "Hello there!"})),
         ],
@@ -303,7 +307,7 @@ PROBES = [
         "http://localhost:8000/v1",
         "m",
         [
-            ("GET http://localhost:8000/v1/models", 200, told("vLLM")),
+            ("GET http://localhost:8000/v1/models", 200, answer_of("vLLM")),
             (
                 "POST http://localhost:8000/v1/chat/completions",
                 400,
@@ -321,7 +325,7 @@ PROBES = [
             (
                 "GET https://openrouter.ai/api/v1/models/openai/gpt-oss-20b/endpoints",
                 200,
-                told("OpenRouter's endpoints: one has tools"),
+                answer_of("OpenRouter's endpoints: one has tools"),
             ),
             ("POST https://openrouter.ai/api/v1/chat/completions", 200, LEAKED),
             ("POST https://openrouter.ai/api/v1/chat/completions", 429, "{}"),
@@ -387,8 +391,8 @@ def test_probe(url: str, model: str, script: list[tuple[str, int, str]], expect:
 def test_probe_over_http() -> None:
     pytest.importorskip("httpx")
     answers = {
-        "/v1/models": told("llama.cpp's list of models"),
-        "/props": told("llama.cpp without tools in the template"),
+        "/v1/models": answer_of("llama.cpp's list of models"),
+        "/props": answer_of("llama.cpp without tools in the template"),
     }
 
     class Server(BaseHTTPRequestHandler):

@@ -3,7 +3,7 @@ use super::argument::word;
 use super::convert::{from_py, json_to_py, to_py};
 use super::guard::guard;
 use super::report::repr_of;
-use crate::exchange::capability::{self, Capability, Observed, Outcome, Route, Source, Store, Support, Told};
+use crate::exchange::capability::{self, Capability, Observed, Outcome, Route, ServerInfo, Source, Store, Support};
 use crate::{Error, ErrorCode};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -269,9 +269,9 @@ impl _Learned {
     #[doc = stub!("_Learned.tell")]
     fn tell(&self, model: &str, base_url: Option<&str>, answer: &Bound<'_, PyAny>, now: u64) -> PyResult<&'static str> {
         let answer = from_py(answer)?;
-        let told = guard(|| Told::read(&answer, model))??;
-        let server = told.server;
-        self.store().tell(&Route::new(base_url, model), told, now);
+        let info = guard(|| ServerInfo::read(&answer, model))??;
+        let server = info.server;
+        self.store().tell(&Route::new(base_url, model), info, now);
         Ok(server.as_str())
     }
 
@@ -282,7 +282,7 @@ impl _Learned {
         let mut store = self.store();
         for observed in seen {
             match observed {
-                Observed::Told(told) => store.tell(&probe.route, told, now),
+                Observed::ServerInfo(info) => store.tell(&probe.route, info, now),
                 Observed::Outcome(capability, outcome) => store.record(&probe.route, capability, outcome, now),
             }
         }

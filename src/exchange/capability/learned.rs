@@ -1,5 +1,5 @@
 //! What was observed on routes: counts that fade, and what servers said about themselves.
-use super::{Capability, Date, Finding, Route, Source, Support, Told};
+use super::{Capability, Date, Finding, Route, ServerInfo, Source, Support};
 use crate::turn::words;
 use crate::{Error, ErrorCode};
 use serde_json::{Map, Value, json};
@@ -81,7 +81,7 @@ impl Tally {
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Known {
     tallies: [Option<Tally>; Capability::ALL.len()],
-    told: Option<(Told, u64)>,
+    info: Option<(ServerInfo, u64)>,
 }
 
 /// What was learned of routes, in memory. Times are seconds since 1970, passed in.
@@ -108,11 +108,11 @@ impl Store {
     }
 
     /// Keeps what a server said of the route.
-    pub fn tell(&mut self, route: &Route, told: Told, now: u64) {
+    pub fn tell(&mut self, route: &Route, info: ServerInfo, now: u64) {
         let known = self.routes.entry(route.key()).or_default();
-        known.told = Some(match known.told.take() {
-            Some((before, at)) if now.saturating_sub(at) <= self.ttl => (before.with(told), now),
-            _ => (told, now),
+        known.info = Some(match known.info.take() {
+            Some((before, at)) if now.saturating_sub(at) <= self.ttl => (before.with(info), now),
+            _ => (info, now),
         });
     }
 
@@ -129,9 +129,9 @@ impl Store {
     }
 
     /// Returns what the server said and still counts, and when.
-    pub(super) fn told(&self, route: &Route, now: u64) -> Option<(&Told, Date)> {
-        let (told, at) = self.routes.get(&route.key())?.told.as_ref()?;
-        (now.saturating_sub(*at) <= self.ttl).then_some((told, Date::from_unix(*at)))
+    pub(super) fn info(&self, route: &Route, now: u64) -> Option<(&ServerInfo, Date)> {
+        let (info, at) = self.routes.get(&route.key())?.info.as_ref()?;
+        (now.saturating_sub(*at) <= self.ttl).then_some((info, Date::from_unix(*at)))
     }
 
     /// Returns what is known of a route as JSON, to be kept elsewhere; `None` if nothing is.
@@ -143,8 +143,8 @@ impl Store {
                 counts.insert(capability.as_str().to_owned(), json!([success, failure, ignored, at]));
             }
         }
-        let told = known.told.as_ref().map(|(told, at)| json!({ "at": at, "facts": told.to_value() }));
-        Some(json!({ "counts": counts, "told": told }))
+        let info = known.info.as_ref().map(|(info, at)| json!({ "at": at, "facts": info.to_value() }));
+        Some(json!({ "counts": counts, "info": info }))
     }
 
     /// Loads the output of [`Store::dump`].
@@ -163,10 +163,10 @@ impl Store {
             let tally = Tally { success: number(0)?, failure: number(1)?, ignored: number(2)?, at };
             known.tallies[capability as usize] = Some(tally);
         }
-        if let Some(told) = value.get("told").filter(|told| !told.is_null()) {
-            let at = told.get("at").and_then(Value::as_u64).ok_or_else(bad)?;
-            let facts = told.get("facts").and_then(Told::from_value).ok_or_else(bad)?;
-            known.told = Some((facts, at));
+        if let Some(info) = value.get("info").filter(|info| !info.is_null()) {
+            let at = info.get("at").and_then(Value::as_u64).ok_or_else(bad)?;
+            let facts = info.get("facts").and_then(ServerInfo::from_value).ok_or_else(bad)?;
+            known.info = Some((facts, at));
         }
         self.routes.insert(route.key(), known);
         Ok(())

@@ -3,7 +3,7 @@
 //! Four kinds of knowledge, and the first that has an answer wins:
 //!
 //! 1. what was learned on the route itself ([`Store::record`]),
-//! 2. what its server says of the model ([`Told::read`]),
+//! 2. what its server says of the model ([`ServerInfo::read`]),
 //! 3. what is listed of the route: own rows of `rows.json`, then the table made of two packages,
 //! 4. what is known of the model's family, wherever it is.
 //!
@@ -16,8 +16,8 @@ mod probe;
 mod refusal;
 mod route;
 mod rows;
+mod server_info;
 mod table;
-mod told;
 
 pub use date::Date;
 pub use learned::{Outcome, Store};
@@ -25,8 +25,8 @@ pub use probe::{Method, Observed, Probe, Request};
 pub use refusal::refused;
 pub use route::Route;
 pub use rows::Provider;
+pub use server_info::{Server, ServerInfo};
 pub use table::Votes;
-pub use told::{Server, Told};
 
 use crate::turn::{codes, words};
 use rows::Scope;
@@ -105,7 +105,7 @@ pub enum Source {
     /// Requests on the route.
     Learned,
     /// The server's own description.
-    Told(Server),
+    ServerInfo(Server),
     /// An own row about the route, with its source.
     RouteRow(&'static str),
     /// What packages list of the route.
@@ -129,7 +129,7 @@ impl Source {
     pub const fn layer(self) -> Layer {
         match self {
             Self::Learned => Layer::Learned,
-            Self::Told(_) => Layer::Server,
+            Self::ServerInfo(_) => Layer::Server,
             Self::RouteRow(_) | Self::RouteTable(_) | Self::RouteDoubt => Layer::Table,
             Self::FamilyRow(_) | Self::FamilyTable(_) | Self::FamilyDoubt | Self::Catalogue => Layer::Family,
             Self::Nobody => Layer::Default,
@@ -140,7 +140,7 @@ impl Source {
     pub fn detail(self) -> String {
         match self {
             Self::Learned => "requests on this route".to_owned(),
-            Self::Told(server) => server.as_str().to_owned(),
+            Self::ServerInfo(server) => server.as_str().to_owned(),
             Self::RouteRow(source) | Self::FamilyRow(source) => source.to_owned(),
             Self::RouteTable(votes) => votes.names(),
             Self::FamilyTable(votes) => format!("{} on other routes", votes.names()),
@@ -202,8 +202,8 @@ impl Capabilities {
 /// assert_eq!(capabilities(&route, Some(&store), 0).get(Capability::NativeTools).value, Support::No);
 /// ```
 pub fn capabilities(route: &Route, store: Option<&Store>, now: u64) -> Capabilities {
-    let told = store.and_then(|store| store.told(route, now));
-    let provider = route.provider().or_else(|| told.map(|(told, _)| told.server.provider()));
+    let info = store.and_then(|store| store.info(route, now));
+    let provider = route.provider().or_else(|| info.map(|(info, _)| info.server.provider()));
     let bare = name::bare(route.model());
     let listed = provider.and_then(|provider| table::route(provider, route.model()));
     let pooled = table::model(route.model());
@@ -221,8 +221,8 @@ pub fn capabilities(route: &Route, store: Option<&Store>, now: u64) -> Capabilit
         })
     };
     let by_server = |capability| {
-        let (told, date) = told?;
-        Some(Finding { value: told.get(capability)?, source: Source::Told(told.server), date: Some(date) })
+        let (info, date) = info?;
+        Some(Finding { value: info.get(capability)?, source: Source::ServerInfo(info.server), date: Some(date) })
     };
     let find = |capability| {
         store
@@ -244,10 +244,10 @@ pub fn capabilities(route: &Route, store: Option<&Store>, now: u64) -> Capabilit
         let (size, votes) = row?.context?;
         Some(Finding { value: Some(size), source: source(votes), date: votes.date() })
     };
-    let context_size = told
-        .and_then(|(told, date)| {
-            let size = told.context_size?;
-            Some(Finding { value: Some(size), source: Source::Told(told.server), date: Some(date) })
+    let context_size = info
+        .and_then(|(info, date)| {
+            let size = info.context_size?;
+            Some(Finding { value: Some(size), source: Source::ServerInfo(info.server), date: Some(date) })
         })
         .or_else(|| size(listed, Source::RouteTable))
         .or_else(|| size(pooled, Source::FamilyTable))

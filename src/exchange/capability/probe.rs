@@ -1,5 +1,5 @@
 //! Asking a route what it can do: which requests to send, and what their answers show.
-use super::{Capability, Outcome, Route, Server, Told, refused};
+use super::{Capability, Outcome, Route, Server, ServerInfo, refused};
 use crate::dialect::Dialects;
 use crate::engine;
 use crate::schema::ToolSet;
@@ -32,7 +32,7 @@ pub struct Request {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Observed {
     /// What the server says of the model.
-    Told(Told),
+    ServerInfo(ServerInfo),
     /// What became of a capability that was asked for.
     Outcome(Capability, Outcome),
 }
@@ -120,7 +120,7 @@ impl Probe {
                 if step == Step::Models {
                     self.follow(&answer);
                 }
-                Told::read(&answer, self.route.model()).map(Observed::Told).into_iter().collect()
+                ServerInfo::read(&answer, self.route.model()).map(Observed::ServerInfo).into_iter().collect()
             }
             Step::Call(limit) | Step::Schema(limit) => match good {
                 Some(answer) if matches!(step, Step::Call(_)) => called(&answer),

@@ -31,7 +31,7 @@ impl Server {
 
 /// What a server says about a model. Capabilities that it does not mention are unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct ServerInfo {
     /// The server.
     pub server: Server,
     supports: [Option<Support>; Capability::ALL.len()],
@@ -39,7 +39,7 @@ pub struct Told {
     pub context_size: Option<u64>,
 }
 
-impl Told {
+impl ServerInfo {
     fn by(server: Server) -> Self {
         Self { server, supports: [None; Capability::ALL.len()], context_size: None }
     }
@@ -77,14 +77,14 @@ impl Told {
 
     pub(super) fn from_value(value: &Value) -> Option<Self> {
         let server = value.get("server")?.as_str()?;
-        let mut told = Self::by(Server::ALL.iter().copied().find(|known| known.as_str() == server)?);
+        let mut info = Self::by(Server::ALL.iter().copied().find(|known| known.as_str() == server)?);
         for (name, value) in value.get("supports")?.as_object()? {
             if let Some(capability) = Capability::from_word(name) {
-                told.say(capability, Support::from_word(value.as_str()?)?);
+                info.say(capability, Support::from_word(value.as_str()?)?);
             }
         }
-        told.context_size = value.get("context_size").and_then(Value::as_u64);
-        Some(told)
+        info.context_size = value.get("context_size").and_then(Value::as_u64);
+        Some(info)
     }
 
     /// Reads a server's answer about a model. Lists of models are searched for `model`; where a list has one model only, it is
@@ -95,10 +95,10 @@ impl Told {
     ///
     /// ```
     /// use serde_json::json;
-    /// use toolglot::exchange::capability::{Capability, Support, Told};
+    /// use toolglot::exchange::capability::{Capability, Support, ServerInfo};
     ///
-    /// let told = Told::read(&json!({"capabilities": ["completion"], "model_info": {}}), "gemma3").unwrap();
-    /// assert_eq!(told.get(Capability::NativeTools), Some(Support::No));
+    /// let info = ServerInfo::read(&json!({"capabilities": ["completion"], "model_info": {}}), "gemma3").unwrap();
+    /// assert_eq!(info.get(Capability::NativeTools), Some(Support::No));
     /// ```
     pub fn read(answer: &Value, model: &str) -> Result<Self, Error> {
         let listed = || Error::new(ErrorCode::ProviderError, format!("the server does not list the model {model:?}"));
@@ -161,81 +161,81 @@ fn yes_or(no: Support, value: &Value) -> Option<Support> {
 
 /// A server without tools in its template answers 200 and drops them, and `tool_choice` with them: tried with
 /// SmolLM2 in llama-server of 2026-10.
-fn llama_props(props: &Value) -> Told {
-    let mut told = Told::by(Server::LlamaCpp);
+fn llama_props(props: &Value) -> ServerInfo {
+    let mut info = ServerInfo::by(Server::LlamaCpp);
     let caps = props.get("chat_template_caps");
     let cap = |name: &str| caps.and_then(|caps| caps.get(name));
     if let Some(tools) = cap("supports_tools").and_then(|value| yes_or(Support::Ignored, value)) {
-        told.say(Capability::NativeTools, tools);
-        told.say(Capability::ToolChoice, tools);
+        info.say(Capability::NativeTools, tools);
+        info.say(Capability::ToolChoice, tools);
         if tools == Support::Ignored {
-            told.say(Capability::ParallelCalls, Support::Ignored);
+            info.say(Capability::ParallelCalls, Support::Ignored);
         } else if let Some(parallel) = cap("supports_parallel_tool_calls").and_then(|v| yes_or(Support::No, v)) {
-            told.say(Capability::ParallelCalls, parallel);
+            info.say(Capability::ParallelCalls, parallel);
         }
     }
-    told.context_size = props.pointer("/default_generation_settings/n_ctx").and_then(Value::as_u64);
-    told
+    info.context_size = props.pointer("/default_generation_settings/n_ctx").and_then(Value::as_u64);
+    info
 }
 
-fn llama_model(answer: &Value, one: &Value) -> Told {
-    let mut told = Told::by(Server::LlamaCpp);
+fn llama_model(answer: &Value, one: &Value) -> ServerInfo {
+    let mut info = ServerInfo::by(Server::LlamaCpp);
     let size = |name: &str| one.get("meta").and_then(|meta| meta.get(name)).and_then(Value::as_u64);
-    told.context_size = size("n_ctx").or_else(|| size("n_ctx_train"));
+    info.context_size = size("n_ctx").or_else(|| size("n_ctx_train"));
     // Newer servers list the same models in Ollama's shape, where tools are mentioned if there are any.
     let list = answer.get("models").and_then(Value::as_array).into_iter().flatten();
     let mut described = list.filter_map(|model| model.get("capabilities")?.as_array());
     if described.next().is_some_and(|words| words.iter().any(|word| word == "tools")) {
-        told.say(Capability::NativeTools, Support::Yes);
+        info.say(Capability::NativeTools, Support::Yes);
     }
-    told
+    info
 }
 
 /// A model without `tools` in its capabilities is refused with 400, "does not support tools" (ollama/ollama#6027).
-fn ollama(show: &Value) -> Told {
-    let mut told = Told::by(Server::Ollama);
+fn ollama(show: &Value) -> ServerInfo {
+    let mut info = ServerInfo::by(Server::Ollama);
     if let Some(words) = show.get("capabilities").and_then(Value::as_array) {
         let has = |word: &str| if words.iter().any(|known| known == word) { Support::Yes } else { Support::No };
-        told.say(Capability::NativeTools, has("tools"));
-        told.say(Capability::Reasoning, has("thinking"));
+        info.say(Capability::NativeTools, has("tools"));
+        info.say(Capability::Reasoning, has("thinking"));
     }
     // The size that it runs with is a parameter; what the model has was the size of its training.
     let parameters = show.get("parameters").and_then(Value::as_str).unwrap_or_default();
     let set = parameters.lines().find_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok());
-    let info = show.get("model_info").and_then(Value::as_object);
-    let trained = info.into_iter().flatten().find(|(key, _)| key.ends_with(".context_length"));
-    told.context_size = set.or_else(|| trained?.1.as_u64());
-    told
+    let model = show.get("model_info").and_then(Value::as_object);
+    let trained = model.into_iter().flatten().find(|(key, _)| key.ends_with(".context_length"));
+    info.context_size = set.or_else(|| trained?.1.as_u64());
+    info
 }
 
 /// `trained_for_tool_use: false` is no "no": LM Studio gives such models a prompt of its own (its guide to tool use).
-fn lm_studio(one: &Value) -> Told {
-    let mut told = Told::by(Server::LmStudio);
+fn lm_studio(one: &Value) -> ServerInfo {
+    let mut info = ServerInfo::by(Server::LmStudio);
     match one.get("capabilities") {
         Some(Value::Object(words)) => {
             if words.get("trained_for_tool_use") == Some(&Value::Bool(true)) {
-                told.say(Capability::NativeTools, Support::Yes);
+                info.say(Capability::NativeTools, Support::Yes);
             }
             if words.get("reasoning").is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false))) {
-                told.say(Capability::Reasoning, Support::Yes);
+                info.say(Capability::Reasoning, Support::Yes);
             }
         }
         Some(Value::Array(words)) if words.iter().any(|word| word == "tool_use") => {
-            told.say(Capability::NativeTools, Support::Yes);
+            info.say(Capability::NativeTools, Support::Yes);
         }
         _ => {}
     }
     let instances = one.get("loaded_instances").and_then(Value::as_array).into_iter().flatten();
     let loaded = instances.filter_map(|instance| instance.pointer("/config/context_length")?.as_u64()).min();
     let size = |name: &str| one.get(name).and_then(Value::as_u64);
-    told.context_size = loaded.or_else(|| size("loaded_context_length")).or_else(|| size("max_context_length"));
-    told
+    info.context_size = loaded.or_else(|| size("loaded_context_length")).or_else(|| size("max_context_length"));
+    info
 }
 
 /// OpenRouter sends tools only to endpoints that take them, and answers 404 if there are none; what else an endpoint does not
 /// take it ignores (its guide to parameters).
-fn openrouter(endpoints: &[Value]) -> Option<Told> {
-    let mut told = Told::by(Server::OpenRouter);
+fn openrouter(endpoints: &[Value]) -> Option<ServerInfo> {
+    let mut info = ServerInfo::by(Server::OpenRouter);
     let takes = |name: &str, endpoint: &Value| {
         let all = endpoint.get("supported_parameters").and_then(Value::as_array);
         all.is_some_and(|all| all.iter().any(|parameter| parameter == name))
@@ -249,15 +249,15 @@ fn openrouter(endpoints: &[Value]) -> Option<Told> {
         ("reasoning", Capability::Reasoning, Support::No),
     ] {
         let value = if endpoints.iter().any(|endpoint| takes(name, endpoint)) { Support::Yes } else { otherwise };
-        told.say(capability, value);
+        info.say(capability, value);
     }
     if endpoints.iter().any(|endpoint| takes("parallel_tool_calls", endpoint)) {
-        told.say(Capability::ParallelCalls, Support::Yes);
+        info.say(Capability::ParallelCalls, Support::Yes);
     }
-    told.context_size = endpoints.iter().filter_map(|endpoint| endpoint.get("context_length")?.as_u64()).min();
-    Some(told)
+    info.context_size = endpoints.iter().filter_map(|endpoint| endpoint.get("context_length")?.as_u64()).min();
+    Some(info)
 }
 
-fn with_context(server: Server, size: Option<&Value>) -> Told {
-    Told { context_size: size.and_then(Value::as_u64), ..Told::by(server) }
+fn with_context(server: Server, size: Option<&Value>) -> ServerInfo {
+    ServerInfo { context_size: size.and_then(Value::as_u64), ..ServerInfo::by(server) }
 }
