@@ -263,7 +263,7 @@ def tool_set(tools: Any) -> Any:
     return tools if tools is None or isinstance(tools, ToolSet) else ToolSet(tools)
 
 
-def _given(events: list[Event], span: Chat) -> Iterator[Event]:
+def _given(events: Sequence[Event], span: Chat) -> Iterator[Event]:
     for event in events:
         span.event()
         yield event
