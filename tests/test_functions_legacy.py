@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import toolglot
-from toolglot._chat import as_text
+from toolglot import convert_messages
 from toolglot.router import (
     RequestError,
     stream_with_tool_detection,
@@ -69,13 +69,13 @@ def test_what_function_call_asks_for(choice: Any, shown: bool, demanded: bool) -
 
 
 def test_messages_of_both_kinds() -> None:
-    written = as_text([*HISTORY, *modern(HISTORY)], "hermes")
+    written = convert_messages([*HISTORY, *modern(HISTORY)], to="text", source="openai", dialect="hermes")
     assert [message["role"] for message in written] == ["user", "assistant", "user"] * 2
     assert written[:3] == written[3:]
     # Results pair by name and order; one without a call is one of its name.
     again = [{**HISTORY[1]}, {**HISTORY[1]}, {**HISTORY[2], "content": "one"}, {**HISTORY[2], "content": "two"}]
-    assert "one" in as_text(again, "hermes")[2]["content"]
-    assert "etc usr" in as_text(HISTORY[2:], "hermes")[0]["content"]
+    assert "one" in convert_messages(again, to="text", source="openai", dialect="hermes")[2]["content"]
+    assert "etc usr" in convert_messages(HISTORY[2:], to="text", source="openai", dialect="hermes")[0]["content"]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import toolglot
 from support import EXAMPLE_TOOLS, check_events, snapshot, stream
-from toolglot._chat import as_text
+from toolglot import convert_messages
 
 TOOLS = toolglot.ToolSet(
     [
@@ -228,7 +228,9 @@ def as_written(calls: list[Any], dialect: str) -> str:
         {"id": f"call_{n}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
         for n, (name, arguments) in enumerate(calls)
     ]
-    (message,) = as_text([{"role": "assistant", "content": None, "tool_calls": written}], dialect)
+    (message,) = convert_messages(
+        [{"role": "assistant", "content": None, "tool_calls": written}], to="text", source="openai", dialect=dialect
+    )
     text: str = message["content"]
     return text
 

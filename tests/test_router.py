@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import toolglot
 from support import ROOT
-from toolglot._chat import as_text
+from toolglot import convert_messages
 from toolglot.errors import ProviderError
 from toolglot.router import (
     RequestError,
@@ -345,9 +345,15 @@ def test_results_come_in_the_order_of_the_calls(dialect: str) -> None:
     results = [{"role": "tool", "tool_call_id": wire["id"], "content": f"found {wire['id']}"} for wire in wires]
     asked, later = {"role": "assistant", "content": None, "tool_calls": wires}, {"role": "user", "content": "?"}
     for came in (results, results[::-1]):
-        written = as_text([later, asked, *came, later, asked, *came], dialect)
+        written = convert_messages(
+            [later, asked, *came, later, asked, *came], to="text", source="openai", dialect=dialect
+        )
         assert [message["role"] for message in written] == ["user", "assistant", "user"] * 2
-        assert written[1:3] == written[4:6] == as_text([asked, *results], dialect)
+        assert (
+            written[1:3]
+            == written[4:6]
+            == convert_messages([asked, *results], to="text", source="openai", dialect=dialect)
+        )
         said = written[2]["content"]
         assert said.index("found one") < said.index("found two") < said.index("found six")
 

@@ -89,7 +89,6 @@ def convert_messages(
     to = to or provider or ""
     source, system, side = _brought(messages, source, system, side)
     converted, prompt, kept, issues = _core._convert_messages(messages, to, _chat(source), system, side, tools, dialect)
-    to = _chat(to)
     return Messages(converted, provider=to, system=prompt, side=kept, issues=issues)
 
 

@@ -4,6 +4,7 @@ use super::{Provider, ResultOptions, ToolResult, text_results};
 use crate::Error;
 use crate::schema::{InDialect, write_calls};
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 
 /// The history of any provider (detected if `None`) in Chat Completions' shape, as [`history_as_text`] writes it.
 ///
@@ -41,7 +42,9 @@ pub(crate) fn with_calls_as(
     write: impl Fn(&str, &[(String, String)]) -> Result<String, Error>,
 ) -> Result<Vec<Message>, Error> {
     let mut out: Vec<Message> = Vec::with_capacity(messages.len());
-    let mut results: Vec<ToolResult> = Vec::new();
+    let mut results: Vec<(usize, ToolResult)> = Vec::new();
+    // By the id of each call, its number and its name.
+    let (mut asked, mut number): (HashMap<String, (usize, String)>, usize) = (HashMap::new(), 0);
     for message in messages {
         // Results of one answer that stand in messages of their own are one text.
         if message.role != Role::Tool {
@@ -52,10 +55,18 @@ pub(crate) fn with_calls_as(
         let (mut calls, mut rest) = (Vec::new(), Vec::new());
         for part in std::mem::take(&mut message.parts) {
             match part {
-                Part::Call(call) => calls.push((call.name, call.arguments)),
+                Part::Call(call) => {
+                    asked.insert(call.id, (number, call.name.clone()));
+                    number += 1;
+                    calls.push((call.name, call.arguments));
+                }
                 Part::Answer(answer) => {
-                    let (id, name, parts, is_error) = (answer.id, answer.name, answer.parts, answer.is_error);
-                    results.push(ToolResult { id, name, parts, is_error, freeform: false });
+                    let known = asked.get(&answer.id);
+                    let place = known.map_or(usize::MAX, |(place, _)| *place);
+                    let name = known.map(|(_, name)| name.clone()).filter(|name| !name.is_empty());
+                    let name = name.unwrap_or(answer.name);
+                    let (id, parts, is_error) = (answer.id, answer.parts, answer.is_error);
+                    results.push((place, ToolResult { id, name, parts, is_error, freeform: false }));
                 }
                 part => rest.push(part),
             }
@@ -80,10 +91,14 @@ pub(crate) fn with_calls_as(
     Ok(out)
 }
 
-fn results_message(results: Vec<ToolResult>, dialect: InDialect<'_>) -> Vec<Message> {
+/// Returns the user's message that has these results, or none if there are none. Where a dialect shows no names, their order says which
+/// call they answer: it is that of the calls, whose numbers stand beside them.
+fn results_message(mut results: Vec<(usize, ToolResult)>, dialect: InDialect<'_>) -> Vec<Message> {
     if results.is_empty() {
         return Vec::new();
     }
+    results.sort_by_key(|(place, _)| *place);
+    let results = results.into_iter().map(|(_, result)| result).collect();
     let options = ResultOptions { harden: true, ..ResultOptions::default() };
     let message = text_results(results, dialect, &options);
     // A message that was just written can be read.
