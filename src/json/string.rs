@@ -1,6 +1,6 @@
 //! Reading, writing and comparing JSON strings.
 use super::block::{BLOCK, find_special, quote_or_backslash};
-use super::scan::{Member, Stop, scan_unicode};
+use super::scan::{Kind, Member, Stop, scan_unicode};
 use crate::bytes::find_near;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -135,20 +135,23 @@ pub(super) fn first_duplicate(text: &str, members: &[Member]) -> Option<usize> {
 /// `text` the first key stands that an earlier one of its own is as well. Its `members` are those of `text`, of which it is a part.
 pub(crate) fn keys_once(text: &str, members: &[Member], object: &str) -> Option<(Option<usize>, String)> {
     let at = if members.len() < 2 { None } else { first_duplicate(text, members) };
-    if at.is_none() && !has_nested_duplicate(object) {
+    let nested = |member: &Member| {
+        // Most arguments have no object in them, and what looks like one in a string is none.
+        let value = member.value().filter(|_| matches!(member.kind, Kind::Object | Kind::Array));
+        value.and_then(|value| text.get(value)).is_some_and(has_duplicate)
+    };
+    let holds = || if members.is_empty() { has_duplicate(object) } else { members.iter().any(nested) };
+    if at.is_none() && !holds() {
         return None;
     }
     let object: Map<String, Value> = serde_json::from_str(object).ok()?;
     Some((at, Value::Object(object).to_string()))
 }
 
-/// Whether an object inside the valid JSON object `json` has a key twice. Linear but for the sorting of keys.
-fn has_nested_duplicate(json: &str) -> bool {
+/// Whether the valid `json`, a list or an object, is or holds an object that has a key twice. Linear but for the sorting of keys.
+fn has_duplicate(json: &str) -> bool {
     let bytes = json.as_bytes();
-    // Most arguments have no object in them.
-    let inner =
-        bytes.iter().position(|byte| *byte == b'{').and_then(|first| memchr::memchr(b'{', bytes.get(first + 1..)?));
-    if inner.is_none() {
+    if memchr::memchr(b'{', bytes).is_none() {
         return false;
     }
     // The keys of all objects that are open, and where those of each begin.
