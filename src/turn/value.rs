@@ -6,7 +6,11 @@ impl Turn<'_> {
     /// The whole turn as a JSON object, under the names that Python's `Turn.to_dict` has.
     ///
     /// ```
-    /// let turn = toolglot::extract(r#"<tool_call>{"name": "ping", "arguments": {}}</tool_call>"#, &Default::default());
+    /// use toolglot::dialect::Dialects;
+    /// use toolglot::engine::{Options, extract};
+    ///
+    /// let text = r#"<tool_call>{"name": "ping", "arguments": {}}</tool_call>"#;
+    /// let turn = extract(text, &Dialects::auto(), None, &Options::default());
     /// assert_eq!(turn.to_value()["tool_calls"][0]["name"], "ping");
     /// ```
     pub fn to_value(&self) -> Value {

@@ -353,16 +353,19 @@ impl Engine {
             if self.fence.is_some() || unread || in_other {
                 return Taken::No;
             }
+            let rest = cx.rest(end).trim_start_matches([' ', '\t', '\r']);
+            let near = cx.text.len() - rest.len() - end <= cx.policy.max_markup_bytes;
+            // Mostly its line goes on behind it.
+            if !near || !rest.is_empty() && !rest.starts_with('\n') {
+                return Taken::No;
+            }
             // What ends a turn as well closes no call where none was.
             let is_token = |row: &Row| row.dialect.tokens.iter().any(|token| token == cx.slice(at, end));
             if cx.dialects.auto && cx.dialects.rows.iter().any(is_token) {
                 return Taken::No;
             }
-            let rest = cx.rest(end).trim_start_matches([' ', '\t', '\r']);
-            let near = cx.text.len() - rest.len() - end <= cx.policy.max_markup_bytes;
-            let over = rest.is_empty() && cx.eof || rest.starts_with('\n');
-            if !near || !over {
-                return if near && rest.is_empty() { Taken::More } else { Taken::No };
+            if rest.is_empty() && !cx.eof {
+                return Taken::More;
             }
             if self.closes_text(cx, at, end) {
                 return Taken::No;
