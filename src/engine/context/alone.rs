@@ -1,5 +1,5 @@
-//! Calls that count only as the whole answer: `ping()` and `{"name": "ping"}`, for which nothing but their name speaks, and any without markers where the policy
-//! `bare` is `alone`.
+//! Calls that count only as the whole answer: `ping()` and `{"name": "ping"}`, for which nothing but their name speaks, and any without
+//! markers where the policy `bare` is `alone`.
 //!
 //! Source: prose about functions names them with empty parentheses, at the beginning of lines too.
 use crate::dialect::MarkersAt;

@@ -86,6 +86,11 @@ impl Engine {
     /// The marker at `at`, of `length` bytes, which opens the calls in `list`, stands behind the name instead of before it:
     /// `get_weather[TOOL_CALLS]{"city": "Paris"}`. Source: Devstral.
     pub(super) fn marker_behind_name(&mut self, cx: &Reader<'_>, at: usize, length: usize, list: &[Marker]) -> Taken {
+        // Mostly no name ends there.
+        let before = at.checked_sub(1).and_then(|i| cx.bytes().get(i));
+        if self.given.from >= at || !before.is_some_and(|byte| char_class::NAME.has_byte(*byte)) {
+            return Taken::No;
+        }
         let named = |call: &CallId| {
             let template = cx.dialects.call(*call);
             template.is_some_and(|call| call.body == Body::Arguments && call.name_at().is_some())
@@ -94,9 +99,7 @@ impl Engine {
             Marker::Call(call) => Some(*call),
             _ => None,
         });
-        let ends_name =
-            at.checked_sub(1).and_then(|i| cx.bytes().get(i)).is_some_and(|b| char_class::NAME.has_byte(*b));
-        let Some(call) = calls.find(named).filter(|_| ends_name && self.given.from < at) else { return Taken::No };
+        let Some(call) = calls.find(named) else { return Taken::No };
         let Some(name) = self.name_stands(cx, at, Some(call.row)) else { return Taken::No };
         let object = seen!(cx.behind_space(at, at + length));
         match cx.bytes().get(object) {

@@ -5,6 +5,7 @@ use super::*;
 use crate::dialect::must_close;
 use crate::engine::body::keys::{defines_object, first_key, schema_like};
 use crate::engine::look::{seen, told};
+use crate::engine::reader::floor;
 use crate::json::Repaired;
 use crate::schema::Tool;
 use crate::turn::{Issue, IssueCode};
@@ -586,33 +587,41 @@ pub(super) fn beside_calls(at: usize, words: &str) -> Issue {
     Issue::at(IssueCode::EnvelopeMember, at, format!("beside the calls stands what is no content: {words}"))
 }
 
-/// So many words that repair left out are looked for in what it made.
-const MOST_LEFT_OUT: usize = 8;
+/// A word that repair kept is looked for no further on in what it made.
+const FARTHEST: usize = 4096;
 
-/// Says which words of `text`, which begins at `start`, repair left out of the `json` that it made, from `from` on.
+/// Reports the words of `text`, which begins at `start`, that are missing in the `json` that repair made of it, from `from` on. What
+/// repair keeps, it keeps in its order, and between two words it adds a few signs, or escapes.
 pub(super) fn tell_left_out(out: &mut Output, (text, start): (&str, usize), from: usize, json: &str) {
-    let begins = from.saturating_sub(start).min(text.len());
-    let Some(rest) = text.get(begins..) else { return };
-    let (mut made, mut at, mut left_out, mut count) = (json, 0, None::<Range<usize>>, 0);
-    while let Some(length) = rest[at..].find(char::is_alphanumeric) {
-        let word = at + length;
-        // The letter of an escape is no word's.
-        let word = word + usize::from(rest[..word].ends_with('\\') && rest.as_bytes()[word].is_ascii());
-        let end = rest[word..].find(|c: char| !c.is_alphanumeric()).map_or(rest.len(), |length| word + length);
-        at = end;
-        let found = if count < MOST_LEFT_OUT { made.find(&rest[word..end]) } else { None };
-        match found {
-            // What repair keeps, it keeps in its order.
-            Some(place) => made = &made[place + (end - word)..],
-            None => {
-                count += 1;
-                left_out = Some(left_out.map_or(word, |range| range.start)..end);
-            }
+    let from = from.saturating_sub(start);
+    let (mut made, mut kept, mut left_out) = (json, 0, None::<Range<usize>>);
+    let mut at = 0;
+    while let Some(word) = next_word(text, at) {
+        at = word.end;
+        let written = text.get(word.clone()).unwrap_or_default();
+        let far = (64 + 6 * (word.end - kept)).min(FARTHEST).max(written.len());
+        let near = made.get(..floor(made, far.min(made.len()))).unwrap_or_default();
+        if let Some(place) = near.find(written) {
+            made = made.get(place + written.len()..).unwrap_or_default();
+            kept = word.end;
+        } else if word.start >= from {
+            left_out = Some(left_out.map_or(word.start, |range| range.start)..word.end);
         }
     }
-    if let Some(words) = left_out {
-        out.issue(beside_calls(start + begins + words.start, &rest[words]));
+    if let Some(range) = left_out {
+        out.issue(beside_calls(start + range.start, text.get(range).unwrap_or_default()));
     }
+}
+
+/// Returns the next run of letters and digits at or after `at`, without the letter of an escape.
+fn next_word(text: &str, at: usize) -> Option<Range<usize>> {
+    let is_word = |c: char| c.is_alphanumeric();
+    let mut start = at + text.get(at..)?.find(is_word)?;
+    if text.get(..start)?.ends_with('\\') && text.as_bytes().get(start)?.is_ascii() {
+        start += 1;
+    }
+    let rest = text.get(start..)?;
+    Some(start..start + rest.find(|c| !is_word(c)).unwrap_or(rest.len()))
 }
 
 fn is_empty(object: &str) -> bool {
