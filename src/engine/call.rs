@@ -340,9 +340,15 @@ impl Engine {
         let text = cx.part(&call).as_bytes();
         let first = |closer: &Finder<'_>| closer.find(text).map(|i| call.start + i);
         let closer = cx.dialects.reasoning_ends.iter().filter_map(first).min()?;
-        // A text of nothing but such drafts would be read again for each of them.
-        self.reread += call.end - closer;
-        (self.reread <= MOST_READ_AGAIN * call.end).then_some(closer)
+        self.read_again(closer, call.end).then_some(closer)
+    }
+
+    /// What stands between the two places was read as a part of a call, and is none of it. Whether it may be read again: a text of
+    /// nothing but such calls would be, for each of them.
+    fn read_again(&mut self, closer: usize, end: usize) -> bool {
+        self.reread += end - closer;
+        self.out.ahead.add(end - closer, end);
+        self.reread <= MOST_READ_AGAIN * end
     }
 
     /// The `call`, or those in it, was begun in what may be inline code, the last of it cannot be read, and backticks that close that
@@ -351,8 +357,7 @@ impl Engine {
         let inline = self.inline.filter(|_| self.holds(Doubt::InlineCode))?;
         let read = self.out.calls.last().filter(|last| last.raw.start >= call.start && last.status.readable());
         let closer = if read.is_some() { None } else { inline.closer(cx, call.clone()) }?;
-        self.reread += call.end - closer;
-        (self.reread <= MOST_READ_AGAIN * call.end).then_some(closer)
+        self.read_again(closer, call.end).then_some(closer)
     }
 
     /// The call is read on when more text has come, and no literal that the text ends in merely goes on.

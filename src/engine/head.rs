@@ -525,7 +525,7 @@ fn delimited(cx: &Reader<'_>, at: usize, until: &str, slot: Slot, limit: usize) 
     }
     let ends = |byte: &u8| *byte == first || stops[usize::from(*byte)];
     // Of labels in a row, each would look at those behind it.
-    if slot == Slot::Name && stops[usize::from(first)] && is_blank(until) {
+    if slot == Slot::Name && stops[usize::from(first)] {
         end = cx.name_stop(at + end, |rest| rest.iter().position(ends)).saturating_sub(at);
     }
     // One pass: holes are short, and what is behind them is not.

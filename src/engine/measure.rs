@@ -26,7 +26,7 @@ pub(super) struct Measure {
     restart: usize,
     at: usize,
     stays: u8,
-    /// All rounds so far. They have a bound of their own, which is linear.
+    /// All rounds so far in text that was read before. They have a bound of their own, which is linear.
     rounds: usize,
 }
 
@@ -41,21 +41,28 @@ impl Measure {
     /// the same place does not either.
     #[inline]
     pub(super) fn falls(&mut self, at: usize, length: usize) -> bool {
-        self.rounds += 1;
         let before = std::mem::replace(&mut self.at, at);
-        if at > self.furthest {
-            self.furthest = at;
-            self.restart = 0;
-            (self.returns, self.stays) = (MOST_RETURNS, MOST_STAYS);
-        } else if at == before {
+        if at <= self.furthest {
+            return self.falls_behind(before, length);
+        }
+        // There are no more of these than bytes.
+        (self.furthest, self.restart) = (at, 0);
+        (self.returns, self.stays) = (MOST_RETURNS, MOST_STAYS);
+        true
+    }
+
+    /// As [`Self::falls`], where the text was read before. The round began at `before`.
+    fn falls_behind(&mut self, before: usize, length: usize) -> bool {
+        self.rounds += 1;
+        if self.at == before {
             self.stays = self.stays.saturating_sub(1);
         } else {
             self.stays = MOST_STAYS;
-            if at < before {
-                if at <= self.restart {
+            if self.at < before {
+                if self.at <= self.restart {
                     self.returns = self.returns.saturating_sub(1);
                 }
-                self.restart = at;
+                self.restart = self.at;
             }
         }
         self.stays > 0 && self.returns > 0 && self.rounds <= most_rounds(length)

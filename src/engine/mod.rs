@@ -34,7 +34,7 @@ pub use options::{BareCalls, Fences, Options, Policy, ReasoningCalls, StartsIn, 
 use crate::dialect::{Dialect, Dialects, RowId, SectionId};
 use crate::interrupt::Work;
 use crate::schema::ToolSet;
-use crate::turn::{Issue, IssueCode, Turn, new_call_id};
+use crate::turn::{Issue, IssueCode, Turn, new_call_ids};
 use call::CallState;
 use hold::{Doubt, Hold};
 use measure::{Measure, ROUND};
@@ -95,8 +95,11 @@ fn run(text: &str, dialects: &Dialects, tools: Option<&ToolSet>, options: &Optio
 }
 
 fn with_ids(mut turn: Turn<'_>) -> Turn<'_> {
-    let nameless = turn.tool_calls.iter_mut().filter(|call| call.id.is_empty());
-    nameless.for_each(|call| call.id = new_call_id().into());
+    let mut nameless = turn.tool_calls.iter_mut().filter(|call| call.id.is_empty()).peekable();
+    if nameless.peek().is_some() {
+        let mut id = new_call_ids();
+        nameless.for_each(|call| call.id = id().into());
+    }
     turn
 }
 

@@ -475,7 +475,13 @@ const WRITTEN_SPACE: [&str; 3] = ["\\n", "Ċ", "Ġ"];
 pub(super) const BREAK: char = '\u{200b}';
 
 /// The same in a string's escape, whose backslash was taken for one of Markdown's.
-pub(super) const ESCAPED_BREAK: &str = "u200b";
+const ESCAPED_BREAK: &str = "u200b";
+
+/// `harden` broke this name up, in whatever spelling.
+pub(super) fn is_broken_up(name: &str) -> bool {
+    // Few names have a byte of one of the two.
+    name.bytes().any(|byte| byte == b'2' || !byte.is_ascii()) && (name.contains(BREAK) || name.contains(ESCAPED_BREAK))
+}
 
 /// White space, or a character that has no width: the byte order mark, and those that join words or part them.
 pub(super) fn blank(c: char) -> bool {

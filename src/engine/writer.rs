@@ -4,7 +4,7 @@ use super::found::{Found, Piece, Value};
 use super::head::{self, Head};
 use super::origin::Origin;
 use super::output::{Call, Output};
-use super::reader::{BREAK, ESCAPED_BREAK};
+use super::reader::is_broken_up;
 use super::trace::{Noted, Reason};
 use super::{BareCalls, Look, Memo, Mode, Reader, UnknownTools};
 use crate::bytes::same;
@@ -271,7 +271,7 @@ impl Writer {
             return None;
         }
         // What was hardened calls nothing, whoever repeats it, also as JSON escapes it.
-        if written.contains(BREAK) || written.contains(ESCAPED_BREAK) {
+        if is_broken_up(written) {
             out.trace.refuse(Reason::NameNotOffered, written);
             return None;
         }

@@ -122,13 +122,15 @@ fn hex_digit(value: u8) -> char {
 pub(super) fn first_duplicate(text: &str, members: &[Member]) -> Option<usize> {
     /// Below this, comparing each with each is cheaper than a hash set.
     const FEW: usize = 12;
-    let key = |member: &Member| text.get(member.key.clone()).unwrap_or_default();
-    if members.len() <= FEW && members.iter().all(|member| !key(member).contains('\\')) {
-        let earlier = |i: usize, m: &Member| members.iter().take(i).any(|other| key(other) == key(m));
+    let raw = |member: &Member| text.as_bytes().get(member.key.clone()).unwrap_or_default();
+    if members.len() <= FEW && !members.iter().any(|member| raw(member).contains(&b'\\')) {
+        let same = |one: &Member, other: &Member| one.key.len() == other.key.len() && raw(one) == raw(other);
+        let earlier = |i: usize, m: &Member| members.iter().take(i).any(|other| same(other, m));
         return members.iter().enumerate().find(|(i, member)| earlier(*i, member)).map(|(_, m)| m.key.start);
     }
+    let key = |member: &Member| unescaped(text.get(member.key.clone()).unwrap_or_default());
     let mut seen = HashSet::with_capacity(members.len());
-    members.iter().find(|member| !seen.insert(unescaped(key(member)))).map(|member| member.key.start)
+    members.iter().find(|member| !seen.insert(key(member))).map(|member| member.key.start)
 }
 
 /// An object that has a key twice, or has one in it that does, with each key once: the last value counts. With it, where in

@@ -22,6 +22,7 @@ mod error;
 mod event;
 mod exchange;
 mod explain;
+mod fork;
 mod guard;
 mod json;
 mod keys;
@@ -87,6 +88,7 @@ mod _core {
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         crate::interrupt::ask(super::guard::signals_stop);
+        super::fork::watch(module.py())?;
         pyo3::types::PyModuleMethods::add(module, "__version__", env!("CARGO_PKG_VERSION"))
     }
 }

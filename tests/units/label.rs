@@ -1,5 +1,16 @@
 //! Tests of `src/engine/context/label.rs`.
-use super::{Label, label_above};
+use super::{Label, Line, label_of, line_above};
+
+/// What the line above says, where nothing was shown before it.
+fn label_above(before: &str, whole: bool) -> Label {
+    match line_above(before, whole) {
+        Some(Line { says, announces }) => match label_of(says) {
+            Label::Example if !announces => Label::Nothing,
+            label => label,
+        },
+        None => Label::Nothing,
+    }
+}
 
 #[test]
 fn labels_are_told_from_steps() {

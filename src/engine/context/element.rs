@@ -5,12 +5,20 @@
 use super::WORDS;
 use crate::char_class::IDENTIFIER;
 use crate::engine::{Look, Reader};
+use once_cell::sync::Lazy;
 
 /// The closing tag is searched this far past a call: a stream holds the call back meanwhile.
 const FAR: usize = 4096;
 
 /// An opening tag, with its attributes, is no longer.
 const LONGEST_TAG: usize = 256;
+
+/// Their names, by length.
+static NAMES: Lazy<Vec<Vec<&str>>> = Lazy::new(|| {
+    let of_length = |length| WORDS.elements.iter().map(String::as_str).filter(move |name| name.len() == length).collect();
+    let longest = WORDS.elements.iter().map(String::len).max().unwrap_or(0);
+    (0..=longest).map(of_length).collect()
+});
 
 /// How far the text was read for such elements, and the one that is open.
 #[derive(Debug, Clone, Default)]
@@ -108,7 +116,8 @@ impl Open {
 fn opening_tag<'t>(cx: &Reader<'t>, at: usize, limit: usize) -> Option<(&'t str, usize)> {
     let near = cx.near(at + 1, LONGEST_TAG);
     let name = cx.slice(at + 1, at + 1 + near.iter().take_while(|byte| IDENTIFIER.has_ascii(**byte)).count());
-    if !WORDS.elements.iter().any(|known| known.eq_ignore_ascii_case(name)) || cx.offered(name) {
+    let known = NAMES.get(name.len())?.iter().any(|known| known.eq_ignore_ascii_case(name));
+    if !known || cx.offered(name) {
         return None;
     }
     let close = memchr::memchr2(b'>', b'\n', near).filter(|i| near.get(*i) == Some(&b'>'))?;

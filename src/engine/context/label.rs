@@ -48,12 +48,17 @@ impl Labels {
         }
         let from = floor(cx.text, at.saturating_sub(LONGEST)).max(called);
         let before = cx.slice(from, at);
-        let shown = match label_above(before, from == 0 || from == called) {
-            _ if labels_result(cx, before) => true,
-            Label::Example => true,
-            Label::Step => false,
-            Label::Nothing => self.example.is_some_and(|example| example >= called && in_paragraph(cx, example, at)),
-        };
+        let goes_on = || self.example.is_some_and(|example| example >= called && in_paragraph(cx, example, at));
+        let shown = labels_result(cx, before)
+            || match line_above(before, from == 0 || from == called) {
+                Some(Line { says, announces: false }) => goes_on() && label_of(says) != Label::Step,
+                Some(Line { says, announces: true }) => match label_of(says) {
+                    Label::Example => true,
+                    Label::Step => false,
+                    Label::Nothing => goes_on(),
+                },
+                None => goes_on(),
+            };
         self.example = if shown { Some(at) } else { self.example };
         self.asked = Some((at, called, shown));
         shown
@@ -80,23 +85,25 @@ fn has_blank_line(text: &str) -> bool {
     })
 }
 
-/// The label in which the text `before` a place ends. `whole`: nothing stands before that text.
-fn label_above(before: &str, whole: bool) -> Label {
+/// What a line says last.
+struct Line<'t> {
+    says: &'t str,
+    /// It is one above what it is about: a label, a title, a line in bold letters.
+    announces: bool,
+}
+
+/// The line in which the text `before` a place ends. `whole`: nothing stands before that text.
+fn line_above(before: &str, whole: bool) -> Option<Line<'_>> {
     let text = before.trim_end_matches(blank);
-    let Some(line) = memchr::memrchr(b'\n', text.as_bytes()).map(|i| i + 1).or(whole.then_some(0)) else {
-        return Label::Nothing;
-    };
+    let line = memchr::memrchr(b'\n', text.as_bytes()).map(|i| i + 1).or(whole.then_some(0))?;
     let line = text.get(line..).unwrap_or_default().trim_start_matches(blank);
     let bare = line.trim_end_matches(['*', '_', ' ']);
     if let Some(said) = bare.strip_suffix([':', '：']) {
         // Two of them begin a literal block of reStructuredText.
-        return label_of(last_sentence(said.strip_suffix(':').unwrap_or(said)));
+        return Some(Line { says: last_sentence(said.strip_suffix(':').unwrap_or(said)), announces: true });
     }
     let bold = line.len() > bare.len() && line.starts_with("**");
-    match label_of(last_sentence(line)) {
-        Label::Example if !(line.starts_with('#') || bold) => Label::Nothing,
-        label => label,
-    }
+    Some(Line { says: last_sentence(line), announces: line.starts_with('#') || bold })
 }
 
 /// The last sentence of the `line`.

@@ -42,10 +42,8 @@ impl Engine {
         if self.holds(Doubt::Draft) {
             return self.behind_draft(cx);
         }
-        match self.observation(cx) {
-            Taken::Done => return Step::Go,
-            Taken::More if !cx.eof => return Step::More,
-            Taken::No | Taken::More => {}
+        if let Some(step) = self.observe(cx) {
+            return step;
         }
         let bytes = cx.bytes();
         // Where it is unclear what begins, the text before is given out and nothing else begins there.
@@ -95,10 +93,8 @@ impl Engine {
                     if self.work.stops(ROUND) {
                         return Step::Go;
                     }
-                    match self.observation(cx) {
-                        Taken::Done => return Step::Go,
-                        Taken::More if !cx.eof => return Step::More,
-                        Taken::No | Taken::More => {}
+                    if let Some(step) = self.observe(cx) {
+                        return step;
                     }
                 }
                 Taken::Done => return Step::Go,
@@ -125,6 +121,20 @@ impl Engine {
                     }
                 }
             }
+        }
+    }
+
+    /// As [`Self::observation`], what is done next if one stands there.
+    #[inline(always)]
+    fn observe(&mut self, cx: &Reader<'_>) -> Option<Step> {
+        // Mostly text was given out there.
+        if !self.given.removed || !self.given.fresh || self.out.calls.is_empty() {
+            return None;
+        }
+        match self.observation(cx) {
+            Taken::Done => Some(Step::Go),
+            Taken::More if !cx.eof => Some(Step::More),
+            Taken::No | Taken::More => None,
         }
     }
 

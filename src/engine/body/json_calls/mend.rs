@@ -259,6 +259,8 @@ impl JsonCalls {
         }
         // An object that begins here and gives nothing at all is nested too deep, cut off or not.
         let end = lenient::too_deep_end(cx, start, limit);
+        // By its brackets it is over sooner: the rest is read again.
+        out.ahead.add(end.map_or(0, |end| reached.saturating_sub(end)), limit);
         if let Some(index) = begun {
             let raw = if self.frames.len() > 1 { start } else { writer.start }..end.unwrap_or(limit);
             writer.over(index, Found::none(), raw).status = CallStatus::Malformed;
