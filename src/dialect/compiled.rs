@@ -3,7 +3,7 @@ use super::catalogue::{add, behind, rows_read};
 use super::choice;
 use super::id::{CallId, RowId, SectionId};
 use super::marker::Marker;
-use super::markers::Markers;
+use super::markers::{Markers, MarkersAt};
 use super::row::{CallTemplate, First, Row, Section};
 use super::template::{Body, Element, Slot, opener};
 use super::{Bare, Dialect};
@@ -57,6 +57,10 @@ pub struct Dialects {
     python_fences: Vec<String>,
     /// Calls, or headers of messages, are looked for where an answer begins and nowhere else.
     pub(crate) begins_bare: bool,
+    /// For each byte, whether what closes a call, or a section of them, begins with it.
+    pub(crate) closes: [bool; 256],
+    /// What stands before every tag of a call, in the dialects that have it.
+    pub(crate) tag_prefixes: Vec<String>,
     /// Every dialect of the catalogue is in it.
     pub(crate) auto: bool,
     /// They stand for a model that was named, of which nothing is known.
@@ -152,6 +156,13 @@ impl Dialects {
         self.without_own_namespace(name, separators).or_else(|| super::without_namespace(name, separators))
     }
 
+    /// One of the dialects has this special token.
+    pub(crate) fn is_token(&self, text: &str) -> bool {
+        let MarkersAt::Some { ends, count, .. } = self.markers.at(text.as_bytes(), 0) else { return false };
+        let whole = ends.iter().take(count).find(|(length, _)| *length == text.len());
+        whole.is_some_and(|(_, list)| self.markers.list(*list).iter().any(|marker| marker.is_token()))
+    }
+
     /// What stands in `name` behind the namespace of the dialect that was named.
     pub(crate) fn without_own_namespace<'n, const N: usize>(
         &self,
@@ -193,6 +204,8 @@ impl Dialects {
             fenced: false,
             python_fences: Vec::new(),
             begins_bare: false,
+            closes: [false; 256],
+            tag_prefixes: Vec::new(),
             auto: false,
             assumed: false,
         }
@@ -310,6 +323,11 @@ impl Dialects {
             entries.extend(channels.closes.iter().map(|t| (t.clone(), Marker::MessageEnd(id))));
         }
         entries.extend(dialect.turns.iter().map(|t| (t.clone(), Marker::Turn)));
+        let tails = row.calls.iter().map(|call| &call.tail).chain(row.sections.iter().map(|section| &section.close));
+        for closer in tails.flatten().filter_map(Element::text) {
+            closer.bytes().take(1).for_each(|first| self.closes[usize::from(first)] = true);
+        }
+        add(&mut self.tag_prefixes, Some(&dialect.tag_prefix).filter(|prefix| !prefix.is_empty()));
         self.add_unmarked(&row, id);
         self.rows.push(row);
         Ok(())

@@ -9,7 +9,7 @@ use super::reader::floor;
 use super::tail::{Tail, string_goes_on};
 use super::trace::Reason;
 use super::writer::{Pending, Vouching, Writer};
-use super::{BareCalls, Doubt, Engine, Given, Look, Memo, Reader, State, Step};
+use super::{BareCalls, Doubt, Engine, Given, Look, Reader, State, Step};
 use crate::dialect::{Body, Key, SectionId};
 use crate::engine::look::seen;
 use crate::turn::{CallStatus, Evidence, Issue, IssueCode, Repair, RepairCode};
@@ -134,9 +134,10 @@ impl Engine {
         if self.holds(Doubt::Bare) && !call.is_long && cx.text.len() > limit {
             call.is_long = true;
             // Whether it waits there must not depend on how much came at once.
-            let memo = Memo::default();
+            let memo = cx.memo.of_part();
             let near = cx.up_to_with(cx.next_char(limit), &memo).unfinished();
             progress = call.body.step(&near, &mut self.out, &mut call.writer);
+            cx.memo.learn(&memo);
             self.keep_if_sure(&near, &call, progress);
         }
         if progress.waits() {

