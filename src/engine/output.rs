@@ -145,7 +145,7 @@ pub(crate) struct Ahead {
 
 impl Ahead {
     /// So often all the text may be read in vain. More than that no model's slips take.
-    const MOST: usize = 8;
+    const MOST: usize = 4;
 
     /// So many bytes more were read, up to `limit`.
     pub(crate) fn add(&mut self, read: usize, limit: usize) {

@@ -116,34 +116,36 @@ fn last_sentence(line: &str) -> &str {
     ends.next_back().unwrap_or(line)
 }
 
+/// The words of the `text`, without the signs round them.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split_whitespace().map(|word| word.trim_matches(SIGNS))
+}
+
 /// What a label that says this sentence announces.
 fn label_of(sentence: &str) -> Label {
     let sentence = sentence.to_lowercase().replace('’', "'");
-    let words_of =
-        |text: &str| text.split_whitespace().map(|word| word.trim_matches(SIGNS).to_owned()).collect::<Vec<_>>();
-    let words = words_of(&sentence);
-    let says = |list: &[String]| words.iter().any(|word| list.contains(word));
-    let acts = |clause: &str| words_of(clause).iter().take(SPEAKER).any(|word| WORDS.first_person.contains(word));
+    let words: Vec<&str> = words_of(&sentence).collect();
+    let says = |list: &[String]| words.iter().any(|word| list.iter().any(|known| known == word));
+    let acts =
+        |clause: &str| words_of(clause).take(SPEAKER).any(|word| WORDS.first_person.iter().any(|known| known == word));
     if sentence.split(',').any(acts) && !says(&WORDS.shows) {
         return Label::Step;
     }
-    // Phrases are found in the words as well, with a blank before and behind each.
-    let spaced = format!(" {} ", words.join(" "));
-    let phrase = |known: &String| spaced.match_indices(known.as_str()).any(|(i, _)| is_whole(&spaced, i, known.len()));
+    let phrase = |known: &String| {
+        let length = known.split(' ').count();
+        words.windows(length).any(|window| window.iter().copied().eq(known.split(' ')))
+    };
     let possible = || says(&WORDS.possible) && WORDS.manner.iter().any(phrase);
     let heads = || words.len() <= MOST_HEADING && says(&WORDS.heading) && !says(&WORDS.not_heading);
-    let unspaced = || WORDS.example_unspaced.iter().any(|word| spaced.contains(word.as_str()));
+    let unspaced = || {
+        let written = if sentence.is_ascii() { String::new() } else { words.join(" ") };
+        WORDS.example_unspaced.iter().any(|word| written.contains(word.as_str()))
+    };
     if WORDS.example.iter().any(phrase) || possible() || heads() || unspaced() {
         Label::Example
     } else {
         Label::Nothing
     }
-}
-
-/// Blanks stand before and behind the `length` bytes at `at`.
-fn is_whole(text: &str, at: usize, length: usize) -> bool {
-    let byte = |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at));
-    byte(at.checked_sub(1)) == Some(&b' ') && byte(Some(at + length)) == Some(&b' ')
 }
 
 #[cfg(test)]

@@ -192,33 +192,36 @@ impl Engine {
 
     /// As [`Self::closed_at_once`]; an empty list may stand there as well, and what closes the calls may be missing behind it.
     fn closed_empty(cx: &Reader<'_>, marker: Marker, from: usize) -> Look<usize> {
-        let (closes, list, optional) = match marker {
+        let (closes, call) = match marker {
             Marker::Call(call) => match cx.dialects.call(call) {
-                Some(call) => (
-                    &call.tail,
-                    matches!(call.body, Body::Json | Body::Python)
-                        && call.head.iter().filter(|element| **element != Element::Space).count() == 1,
-                    !call.tail.iter().any(|element| matches!(element, Element::Literal(_))),
-                ),
+                Some(call) => (&call.tail, Some(call)),
                 None => return Look::No,
             },
             Marker::Section(section) => match cx.dialects.section(section) {
-                Some(section) if section.open.len() == 1 => (&section.close, false, false),
+                Some(section) if section.open.len() == 1 => (&section.close, None),
                 _ => return Look::No,
             },
             _ => return Look::No,
         };
         let from = behind_sign(cx, from);
         let next = seen!(cx.behind_space(from, from));
+        let is_list = |call: &&CallTemplate| {
+            let elements = call.head.iter().filter(|element| **element != Element::Space);
+            matches!(call.body, Body::Json | Body::Python) && elements.count() == 1
+        };
         let empty = |at: usize| cx.literal(at, "[").then(|at| cx.behind_space(at, at)).then(|at| cx.literal(at, "]"));
-        let listed = if list { told!(empty(next)) } else { None };
+        let list = call.filter(|_| cx.bytes().get(next) == Some(&b'[')).filter(is_list);
+        let listed = if list.is_some() { told!(empty(next)) } else { None };
         let next = match listed {
             Some(end) => seen!(cx.behind_space(end, end)),
             None => next,
         };
         let looks = closes.iter().filter_map(Element::text).filter(|text| text.len() > SHORTEST);
         match Look::first_of(looks.map(|text| cx.literal(next, text))) {
-            Look::No => Look::when(listed.is_some() && optional).map(|()| listed.unwrap_or(next)),
+            Look::No => {
+                let must_close = |call: &CallTemplate| call.tail.iter().any(|element| matches!(element, Element::Literal(_)));
+                Look::when(listed.is_some() && !list.is_some_and(must_close)).map(|()| listed.unwrap_or(next))
+            }
             look => look,
         }
     }
