@@ -187,7 +187,7 @@ impl Dialects {
     fn empty() -> Self {
         Self {
             rows: Vec::new(),
-            markers: Markers::new(Vec::new(), &[]),
+            markers: Markers::new(Vec::new(), &[], false),
             reasoning: Vec::new(),
             results: Vec::new(),
             reasoning_ends: Vec::new(),
@@ -253,7 +253,9 @@ impl Dialects {
             }));
         let opened = !(set.channels.is_empty() && set.openers.is_empty() && set.words.is_empty());
         set.begins_bare = opened || set.name_line.is_some() || set.bare_python.is_some();
-        set.markers = Markers::new(entries, &also);
+        let python = |row: &Row| row.calls.iter().any(|call| call.body == Body::Python);
+        let named = set.bare_python.is_some() || set.rows.iter().any(python);
+        set.markers = Markers::new(entries, &also, named);
         let beginnings = choice::beginnings(&set.rows);
         let heads: Vec<_> = beginnings.iter().flatten().map(|numbers| numbers.last().copied()).collect();
         let calls = set.rows.iter_mut().flat_map(|row| &mut row.calls);

@@ -132,6 +132,17 @@ mod tests {
     }
 
     #[test]
+    fn a_fork_of_a_fork_is_another_process() {
+        let states: HashSet<u64> = (0..3)
+            .map(|_| {
+                forked();
+                FORKS.load(Ordering::Relaxed)
+            })
+            .collect();
+        assert!(states.len() == 3 && !states.contains(&0));
+    }
+
+    #[test]
     fn a_derived_id_says_text_place_and_name() {
         let before = TextHash::default().then(b"Hi ");
         let id = derived_call_id(before, 0, "f");

@@ -15,7 +15,8 @@ const LONGEST_TAG: usize = 256;
 
 /// Their names, by length.
 static NAMES: Lazy<Vec<Vec<&str>>> = Lazy::new(|| {
-    let of_length = |length| WORDS.elements.iter().map(String::as_str).filter(move |name| name.len() == length).collect();
+    let of_length =
+        |length| WORDS.elements.iter().map(String::as_str).filter(move |name| name.len() == length).collect();
     let longest = WORDS.elements.iter().map(String::len).max().unwrap_or(0);
     (0..=longest).map(of_length).collect()
 });

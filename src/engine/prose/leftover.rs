@@ -219,7 +219,8 @@ impl Engine {
         let looks = closes.iter().filter_map(Element::text).filter(|text| text.len() > SHORTEST);
         match Look::first_of(looks.map(|text| cx.literal(next, text))) {
             Look::No => {
-                let must_close = |call: &CallTemplate| call.tail.iter().any(|element| matches!(element, Element::Literal(_)));
+                let must_close =
+                    |call: &CallTemplate| call.tail.iter().any(|element| matches!(element, Element::Literal(_)));
                 Look::when(listed.is_some() && !list.is_some_and(must_close)).map(|()| listed.unwrap_or(next))
             }
             look => look,
