@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -52,6 +54,20 @@ def test_forks_make_ids_of_their_own() -> None:
             ids += json.loads(line)
     ids += made()
     assert len(ids) == len(set(ids)) == 4 * 14
+
+
+@pytest.mark.skipif(not hasattr(os, "register_at_fork"), reason="no forks here")
+def test_forked_children_are_registered() -> None:
+    # Ids hold the clock too, so that equal ones would show this in few runs only.
+    code = """
+import os
+hooks = []
+os.register_at_fork = lambda **options: hooks.append(options.get("after_in_child"))
+import toolglot
+[forked] = [hook for hook in hooks if getattr(hook, "__name__", "") == "forked"]
+forked()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_threads_make_ids_of_their_own() -> None:

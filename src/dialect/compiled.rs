@@ -3,7 +3,7 @@ use super::catalogue::{add, behind, rows_read};
 use super::choice;
 use super::id::{CallId, RowId, SectionId};
 use super::marker::Marker;
-use super::markers::{Markers, MarkersAt};
+use super::markers::Markers;
 use super::row::{CallTemplate, First, Row, Section};
 use super::template::{Body, Element, Slot, opener};
 use super::{Bare, Dialect};
@@ -57,9 +57,9 @@ pub struct Dialects {
     python_fences: Vec<String>,
     /// Calls, or headers of messages, are looked for where an answer begins and nowhere else.
     pub(crate) begins_bare: bool,
-    /// For each byte, whether what closes a call, or a section of them, begins with it.
+    /// For each byte, whether the closing marker of a call or of a section begins with it.
     pub(crate) closes: [bool; 256],
-    /// What stands before every tag of a call, in the dialects that have it.
+    /// The special tokens that some dialects write before each tag of a call.
     pub(crate) tag_prefixes: Vec<String>,
     /// Every dialect of the catalogue is in it.
     pub(crate) auto: bool,
@@ -156,13 +156,6 @@ impl Dialects {
         self.without_own_namespace(name, separators).or_else(|| super::without_namespace(name, separators))
     }
 
-    /// One of the dialects has this special token.
-    pub(crate) fn is_token(&self, text: &str) -> bool {
-        let MarkersAt::Some { ends, count, .. } = self.markers.at(text.as_bytes(), 0) else { return false };
-        let whole = ends.iter().take(count).find(|(length, _)| *length == text.len());
-        whole.is_some_and(|(_, list)| self.markers.list(*list).iter().any(|marker| marker.is_token()))
-    }
-
     /// What stands in `name` behind the namespace of the dialect that was named.
     pub(crate) fn without_own_namespace<'n, const N: usize>(
         &self,
@@ -187,7 +180,7 @@ impl Dialects {
     fn empty() -> Self {
         Self {
             rows: Vec::new(),
-            markers: Markers::new(Vec::new(), &[], false),
+            markers: Markers::new(Vec::new(), &[]),
             reasoning: Vec::new(),
             results: Vec::new(),
             reasoning_ends: Vec::new(),
@@ -253,9 +246,7 @@ impl Dialects {
             }));
         let opened = !(set.channels.is_empty() && set.openers.is_empty() && set.words.is_empty());
         set.begins_bare = opened || set.name_line.is_some() || set.bare_python.is_some();
-        let python = |row: &Row| row.calls.iter().any(|call| call.body == Body::Python);
-        let named = set.bare_python.is_some() || set.rows.iter().any(python);
-        set.markers = Markers::new(entries, &also, named);
+        set.markers = Markers::new(entries, &also);
         let beginnings = choice::beginnings(&set.rows);
         let heads: Vec<_> = beginnings.iter().flatten().map(|numbers| numbers.last().copied()).collect();
         let calls = set.rows.iter_mut().flat_map(|row| &mut row.calls);

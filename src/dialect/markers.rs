@@ -70,14 +70,11 @@ pub(crate) fn may_end_name(byte: u8) -> bool {
     char_class::IDENTIFIER.has_byte(byte) || matches!(byte, b'\'' | b'"' | b'\\')
 }
 
-/// What `byte` says, which is a stop, with the `next` one behind it; `marker` if a marker begins so. Any tag may begin a call if `tags`
-/// do, and any name in a list if `names` do.
-fn pair(byte: u8, next: u8, (tags, names): (bool, bool), marker: bool) -> Pair {
-    let letter = next.is_ascii_alphabetic() || next == b'_';
-    let tag = || tags && letter;
+/// What `byte` says, which is a stop, with the `next` one behind it; `marker` if a marker begins so.
+fn pair(byte: u8, next: u8, tags: bool, marker: bool) -> Pair {
+    let tag = || tags && (next.is_ascii_alphabetic() || next == b'_');
     // An object begins with a key, a list with an object, a name or a string.
-    let named = || byte != b'[' || names || !letter;
-    let item = || char_class::begins_key(next) && named() || !next.is_ascii() || next.is_ascii_whitespace();
+    let item = || char_class::begins_key(next) || !next.is_ascii() || next.is_ascii_whitespace();
     match byte {
         b'`' => Pair::Begins,
         b'~' if next == b'~' => Pair::Begins,
@@ -214,9 +211,8 @@ fn cost<'p>(patterns: impl Iterator<Item = &'p Vec<u8>> + Clone) -> usize {
 }
 
 impl Markers {
-    /// A trie of `entries`. Where one of the bytes `also` stands, the engine stops as well; at a list that begins with a name if calls
-    /// may be `named` so.
-    pub(crate) fn new(entries: Vec<(String, Marker)>, also: &[u8], named: bool) -> Self {
+    /// A trie of `entries`. Where one of the bytes `also` stands, the engine stops as well.
+    pub(crate) fn new(entries: Vec<(String, Marker)>, also: &[u8]) -> Self {
         let (late, entries) = Late::split(entries);
         let mut markers = Self {
             nodes: vec![Node::default()],
@@ -277,7 +273,7 @@ impl Markers {
         }
         markers.join_runs();
         markers.nodes.iter_mut().for_each(Node::widen);
-        markers.pair_up((also.contains(&b'<'), named));
+        markers.pair_up(also.contains(&b'<'));
         markers.search = Search::new(&markers, also);
         markers
     }
@@ -345,11 +341,11 @@ impl Markers {
         text.get(at).is_some_and(|byte| self.stops[usize::from(*byte)]) && self.may_begin(text, at)
     }
 
-    /// Learns what two bytes say that begin with a stop. `begin` says whether any tag, and any name in a list, may begin a call.
-    fn pair_up(&mut self, begin: (bool, bool)) {
+    /// Learns what two bytes say that begin with a stop. Any tag may begin a call if `tags` do.
+    fn pair_up(&mut self, tags: bool) {
         for byte in (0..=u8::MAX).filter(|byte| self.stops[usize::from(*byte)]) {
             let seconds = self.seconds.iter().find(|(first, _)| *first == byte).map(|(_, seconds)| seconds);
-            let pair = |next: usize| pair(byte, next as u8, begin, seconds.is_some_and(|seconds| seconds[next]));
+            let pair = |next: usize| pair(byte, next as u8, tags, seconds.is_some_and(|seconds| seconds[next]));
             self.pair_of[usize::from(byte)] = self.pairs.len() as u8;
             self.pairs.push(std::array::from_fn(pair));
         }

@@ -344,8 +344,8 @@ impl Engine {
         self.read_again(closer, call.end).then_some(closer)
     }
 
-    /// What stands between the two places was read as a part of a call, and is none of it. Whether it may be read again: a text of
-    /// nothing but such calls would be, for each of them.
+    /// Charges the bytes from `closer` to `end`, which were read as part of a call and belong to none. Returns whether they may be
+    /// read again: a text full of such calls would be read once for each of them.
     fn read_again(&mut self, closer: usize, end: usize) -> bool {
         self.reread += end - closer;
         self.out.ahead.add(end - closer, end);

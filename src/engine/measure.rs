@@ -51,7 +51,7 @@ impl Measure {
         true
     }
 
-    /// As [`Self::falls`], where the text was read before. The round began at `before`.
+    /// As [`Self::falls`], for a round that began at `before` and read no byte for the first time.
     fn falls_behind(&mut self, before: usize, length: usize) -> bool {
         self.rounds += 1;
         if self.at == before {

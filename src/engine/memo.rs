@@ -162,12 +162,12 @@ impl From<Known> for Memo {
 }
 
 impl Memo {
-    /// For a part that begins as the text does. What is known of the text's keys and braces is true of it.
+    /// Returns a memo for a prefix of the text, with what is known of keys and braces: it holds there as well.
     pub(super) fn of_part(&self) -> Self {
         Self { unkeyed: self.unkeyed.clone(), unclosed: self.unclosed.clone(), ..Self::default() }
     }
 
-    /// What was found out about the keys and braces of such a part is true of the text.
+    /// Takes over what was found out about keys and braces in a prefix of the text.
     pub(super) fn learn(&self, part: &Self) {
         self.unkeyed.set(part.unkeyed.get());
         self.unclosed.set(part.unclosed.get());

@@ -95,11 +95,9 @@ fn run(text: &str, dialects: &Dialects, tools: Option<&ToolSet>, options: &Optio
 }
 
 fn with_ids(mut turn: Turn<'_>) -> Turn<'_> {
-    let mut nameless = turn.tool_calls.iter_mut().filter(|call| call.id.is_empty()).peekable();
-    if nameless.peek().is_some() {
-        let mut id = new_call_ids();
-        nameless.for_each(|call| call.id = id().into());
-    }
+    let mut ids = None;
+    let nameless = turn.tool_calls.iter_mut().filter(|call| call.id.is_empty());
+    nameless.for_each(|call| call.id = ids.get_or_insert_with(new_call_ids)().into());
     turn
 }
 

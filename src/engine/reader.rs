@@ -477,9 +477,9 @@ pub(super) const BREAK: char = '\u{200b}';
 /// The same in a string's escape, whose backslash was taken for one of Markdown's.
 const ESCAPED_BREAK: &str = "u200b";
 
-/// `harden` broke this name up, in whatever spelling.
+/// Returns whether the name holds the break that `harden` puts into names, as a character or as its escape.
 pub(super) fn is_broken_up(name: &str) -> bool {
-    // Few names have a byte of one of the two.
+    // A cheap test first: both spellings need one of these bytes.
     name.bytes().any(|byte| byte == b'2' || !byte.is_ascii()) && (name.contains(BREAK) || name.contains(ESCAPED_BREAK))
 }
 

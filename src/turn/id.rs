@@ -35,19 +35,20 @@ fn next(state: &Cell<u64>) -> u64 {
     mix(z)
 }
 
-/// Differs between a process and its forks, once [`forked`] was called in them.
+/// A number that differs between a process and each of its forks, once [`forked`] was called in them.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
-/// Gives the ids of a process that was made by `fork` a beginning of their own. The Python module calls it in every child that Python
-/// forks; a program in Rust that forks, and does not load another program then, calls it in the child. To ask the system at each id
-/// who asks would take a tenth of the time of a short answer.
+/// Makes the call ids of a forked process differ from those of its parent and siblings. The Python module calls it in each child; a
+/// Rust program that forks without `exec` must call it in the child.
+///
+/// The alternative, a `getpid` for each id, took a tenth of the time of reading a short answer.
 pub fn forked() {
     let process = u64::from(std::process::id());
     FORKS.store(mix(FORKS.load(Ordering::Relaxed) ^ process.rotate_right(24)), Ordering::Relaxed);
 }
 
-/// What differs between copies of one state: forks have ids of their own, and copies of a whole machine live at other times.
-/// Asked anew for each answer, as nothing tells a process that its machine is a copy.
+/// Returns a number that differs between processes with the same state: forks by [`FORKS`], copies of a machine by the clock.
+/// Read once for each answer, as nothing tells a process that its machine was copied.
 fn here_and_now() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
     mix(now ^ FORKS.load(Ordering::Relaxed))

@@ -13,7 +13,7 @@ const FAR: usize = 4096;
 /// An opening tag, with its attributes, is no longer.
 const LONGEST_TAG: usize = 256;
 
-/// Their names, by length.
+/// The names of these elements, indexed by length.
 static NAMES: Lazy<Vec<Vec<&str>>> = Lazy::new(|| {
     let of_length =
         |length| WORDS.elements.iter().map(String::as_str).filter(move |name| name.len() == length).collect();

@@ -85,14 +85,14 @@ fn has_blank_line(text: &str) -> bool {
     })
 }
 
-/// What a line says last.
+/// The last sentence of a line.
 struct Line<'t> {
     says: &'t str,
-    /// It is one above what it is about: a label, a title, a line in bold letters.
+    /// The line introduces what follows: it is a label, a heading, or bold.
     announces: bool,
 }
 
-/// The line in which the text `before` a place ends. `whole`: nothing stands before that text.
+/// Returns the last line of `before`, or `None` if its start was cut off. `whole`: `before` starts at the beginning of a line.
 fn line_above(before: &str, whole: bool) -> Option<Line<'_>> {
     let text = before.trim_end_matches(blank);
     let line = memchr::memrchr(b'\n', text.as_bytes()).map(|i| i + 1).or(whole.then_some(0))?;
@@ -116,7 +116,7 @@ fn last_sentence(line: &str) -> &str {
     ends.next_back().unwrap_or(line)
 }
 
-/// The words of the `text`, without the signs round them.
+/// Splits `text` into words, without surrounding punctuation.
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().map(|word| word.trim_matches(SIGNS))
 }

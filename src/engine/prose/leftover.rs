@@ -131,7 +131,7 @@ impl Engine {
             return Taken::No;
         }
         let Some((length, list)) = ends.last() else { return Taken::No };
-        let next = cx.skip_space(behind_sign(cx, at + length));
+        let next = cx.skip_space(behind_tag_end(cx, at + length));
         if cx.bytes().get(next).is_some_and(|byte| *byte != b'[' && !cx.dialects.closes[usize::from(*byte)]) {
             return Taken::No;
         }
@@ -203,7 +203,7 @@ impl Engine {
             },
             _ => return Look::No,
         };
-        let from = behind_sign(cx, from);
+        let from = behind_tag_end(cx, from);
         let next = seen!(cx.behind_space(from, from));
         let is_list = |call: &&CallTemplate| {
             let elements = call.head.iter().filter(|element| **element != Element::Space);
@@ -366,7 +366,7 @@ impl Engine {
                 return Taken::No;
             }
             // What ends a turn as well closes no call where none was.
-            if cx.dialects.auto && cx.dialects.is_token(cx.slice(at, end)) {
+            if cx.dialects.auto && cx.special_token(at) == Look::Is(end) {
                 return Taken::No;
             }
             if rest.is_empty() && !cx.eof {
@@ -465,8 +465,8 @@ impl Engine {
     }
 }
 
-/// Behind the rest of a tag at `at` that should hold a name: `<function=></function>`.
-fn behind_sign(cx: &Reader<'_>, at: usize) -> usize {
+/// Returns where the tag ends whose `>` is at `at` because its name is missing, or `at`: `<function=></function>`.
+fn behind_tag_end(cx: &Reader<'_>, at: usize) -> usize {
     at + usize::from(cx.bytes().get(at) == Some(&b'>'))
 }
 
